@@ -1,0 +1,224 @@
+// Package load reads schema folders: it keeps the order, the position and the
+// x- keywords of what is written, resolves references by name and refuses
+// everything it does not know. It gives no meaning to a schema; package model
+// does that.
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-faster/yaml"
+	"github.com/ogen-go/ogen/jsonschema"
+)
+
+// Pos is a place in a schema file; Line and Col count from 1.
+type Pos struct {
+	File string
+	Line int
+	Col  int
+}
+
+func (p Pos) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
+
+// Error is a fault in a schema: where, what, and how to mend it.
+type Error struct {
+	Pos  Pos
+	Msg  string
+	Mend string
+}
+
+func (e *Error) Error() string {
+	if e.Mend == "" {
+		return fmt.Sprintf("%s: %s", e.Pos, e.Msg)
+	}
+	return fmt.Sprintf("%s: %s; %s", e.Pos, e.Msg, e.Mend)
+}
+
+// Errorf makes an Error without a mend.
+func Errorf(p Pos, format string, a ...any) *Error {
+	return &Error{Pos: p, Msg: fmt.Sprintf(format, a...)}
+}
+
+// Set is everything read from one folder or file.
+type Set struct {
+	Topics []Topic
+	Defs   []*Def
+	byName map[string]*Def
+	// Root holds the root `anyOf` of a bundled schema or of our envelope file:
+	// it describes JSON-RPC messages, not payloads.
+	Root []*Schema
+}
+
+// Topic is one schema file of a folder.
+type Topic struct {
+	Name, Title, Description string
+	Pos                      Pos
+}
+
+// Def is a named definition.
+type Def struct {
+	Name  string
+	Topic string
+	*Schema
+}
+
+// Def returns the definition with this name, or nil.
+func (s *Set) Def(name string) *Def { return s.byName[name] }
+
+// Read reads every schema file of dir, or the single file that it names.
+// Files that hold no definitions (methods.json) are left to their readers.
+func Read(fsys fs.FS, name string) (*Set, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{name}
+	if info.IsDir() {
+		if files, err = schemaFiles(fsys, name); err != nil {
+			return nil, err
+		}
+	}
+	set := &Set{byName: map[string]*Def{}}
+	for _, f := range files {
+		if err := set.readFile(fsys, f); err != nil {
+			return nil, err
+		}
+	}
+	if len(set.Defs) == 0 {
+		return nil, fmt.Errorf("%s: no definitions; a schema file has a $defs member", name)
+	}
+	return set, set.resolveAll()
+}
+
+// notSchemas are the data files that live beside the schemas.
+var notSchemas = []string{"methods.json", "extends.json", "contract.json", "sources.json"}
+
+func schemaFiles(fsys fs.FS, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if path.Ext(e.Name()) == ".json" && !e.IsDir() && !slices.Contains(notSchemas, e.Name()) {
+			files = append(files, path.Join(dir, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: no schema files; expected *.json with a $defs member", dir)
+	}
+	return files, nil
+}
+
+func (s *Set) readFile(fsys fs.FS, name string) error {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return err
+	}
+	// The YAML reader keeps positions and order, but takes more than JSON.
+	if err := json.Unmarshal(data, new(any)); err != nil {
+		return syntaxError(name, data, err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return &Error{Pos: Pos{name, 1, 1}, Msg: err.Error()}
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return &Error{Pos: Pos{name, 1, 1}, Msg: "a schema file holds one JSON object"}
+	}
+	topic := Topic{Name: strings.TrimSuffix(path.Base(name), ".json"), Pos: Pos{name, 1, 1}}
+	r := reader{file: name}
+	for k, v := range pairs(doc.Content[0]) {
+		switch k.Value {
+		case "$schema", "$id":
+		case "title":
+			topic.Title = v.Value
+		case "description":
+			topic.Description = v.Value
+		case "anyOf":
+			for _, b := range v.Content {
+				sub, err := r.schema(b)
+				if err != nil {
+					return err
+				}
+				s.Root = append(s.Root, sub)
+			}
+		case "$defs":
+			if err := s.readDefs(r, topic.Name, v); err != nil {
+				return err
+			}
+		default:
+			return &Error{Pos: r.pos(k), Msg: fmt.Sprintf("unknown member %q at the root of a schema file", k.Value),
+				Mend: "known are $schema, $id, title, description, anyOf and $defs"}
+		}
+	}
+	s.Topics = append(s.Topics, topic)
+	return nil
+}
+
+func (s *Set) readDefs(r reader, topic string, defs *yaml.Node) error {
+	for k, v := range pairs(defs) {
+		if old := s.byName[k.Value]; old != nil {
+			return &Error{Pos: r.pos(k), Msg: fmt.Sprintf("definition %s is already defined at %s", k.Value, old.Pos),
+				Mend: "rename or remove one of them"}
+		}
+		sub, err := r.schema(v)
+		if err != nil {
+			return err
+		}
+		sub.Pos = r.pos(k)
+		d := &Def{Name: k.Value, Topic: topic, Schema: sub}
+		s.Defs = append(s.Defs, d)
+		s.byName[k.Value] = d
+	}
+	return nil
+}
+
+func (s *Set) resolveAll() error {
+	var errs []error
+	check := func(sub *Schema) {
+		if sub.Ref != "" && s.byName[sub.Ref] == nil {
+			errs = append(errs, &Error{Pos: sub.Pos, Msg: fmt.Sprintf("$ref names %q, which is not defined", sub.Ref),
+				Mend: "define it in one of the files of this folder, or correct the name"})
+		}
+	}
+	for _, d := range s.Defs {
+		d.Walk(check)
+	}
+	for _, b := range s.Root {
+		b.Walk(check)
+	}
+	return errors.Join(errs...)
+}
+
+func syntaxError(file string, data []byte, err error) error {
+	at := 0
+	var se *json.SyntaxError
+	if errors.As(err, &se) {
+		at = int(se.Offset)
+	}
+	return &Error{Pos: At(file, data, at), Msg: "not valid JSON: " + err.Error()}
+}
+
+// At is the position of a byte offset.
+func At(file string, data []byte, offset int) Pos {
+	head := data[:min(max(offset, 0), len(data))]
+	return Pos{file, 1 + bytes.Count(head, []byte("\n")), len(head) - bytes.LastIndexByte(head, '\n')}
+}
+
+// raw decodes a node with ogen's parser, which keeps property order and the
+// x- keywords and collapses ["T", "null"] into T and Nullable.
+func raw(n *yaml.Node) (*jsonschema.RawSchema, error) {
+	var s jsonschema.RawSchema
+	if err := n.Decode(&s); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
