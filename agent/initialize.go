@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/acpkit/acpkit/generated/acp"
+)
+
+// setupMethod is the id of the terminal auth method: the host launches the
+// agent's program with these arguments in a terminal.
+const setupMethod = "reasonix-setup"
+
+var setupArgs = []string{"setup"}
+
+// initialize answers the one version that we speak, whatever was asked, and
+// what the set handlers can do. Source: initialization; seed 26-36.
+func (c *connection) initialize(_ context.Context, _ *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{
+		ProtocolVersion: acp.Version,
+		AgentCapabilities: acp.AgentCapabilities{
+			LoadSession:         c.handlers.SessionLoad != nil,
+			SessionCapabilities: c.sessionCapabilities(),
+			PromptCapabilities:  acp.PromptCapabilities{EmbeddedContext: true},
+			Auth:                acp.AgentAuthCapabilities{Logout: marker[acp.LogoutCapabilities](c.handlers.Logout != nil)},
+		},
+		AgentInfo: &acp.Implementation{Name: "reasonix", Title: new("Reasonix"), Version: c.conf.Version},
+		// Listed whether or not the host announced auth.terminal (seed 14).
+		AuthMethods: []acp.AuthMethod{&acp.AuthMethodTerminal{ID: setupMethod, Name: "Reasonix setup", Args: setupArgs,
+			Description: new("Choose a model provider and enter its key, in a terminal.")}},
+	}, nil
+}
+
+func (c *connection) sessionCapabilities() acp.SessionCapabilities {
+	h := &c.handlers
+	return acp.SessionCapabilities{
+		List:   marker[acp.SessionListCapabilities](h.SessionList != nil),
+		Delete: marker[acp.SessionDeleteCapabilities](h.SessionDelete != nil),
+		Resume: marker[acp.SessionResumeCapabilities](h.SessionResume != nil),
+		Close:  marker[acp.SessionCloseCapabilities](h.SessionClose != nil),
+	}
+}
+
+// marker is the empty object that says a capability is there.
+func marker[T any](there bool) *T {
+	if !there {
+		return nil
+	}
+	return new(T)
+}
+
+// tolerant repairs the params of initialize: a host must get an answer before
+// it can be told anything, so what is malformed counts as absent, the version
+// included. The optional members repair themselves by the schema.
+func tolerant(params json.RawMessage) json.RawMessage {
+	if new(acp.InitializeRequest).UnmarshalJSON(params) == nil {
+		return params
+	}
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(params, &members) != nil || members == nil {
+		members = map[string]json.RawMessage{}
+	}
+	if probe, _ := json.Marshal(map[string]json.RawMessage{"protocolVersion": members["protocolVersion"]}); new(acp.InitializeRequest).UnmarshalJSON(probe) != nil {
+		members["protocolVersion"] = json.RawMessage("1")
+	}
+	repaired, err := json.Marshal(members)
+	if err != nil || new(acp.InitializeRequest).UnmarshalJSON(repaired) != nil {
+		return json.RawMessage(`{"protocolVersion":1}`)
+	}
+	return repaired
+}

@@ -1,0 +1,103 @@
+// Command reasonix is an ACP coding agent: for editors as `reasonix acp`, on
+// the terminal as `reasonix run`.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/acpkit/acpkit/agent"
+	"github.com/acpkit/acpkit/generated/acp"
+)
+
+// version is the agent's own; the protocol's stands in generated/acp.
+const version = "0.1.0"
+
+type cli struct {
+	ACP     acpCmd     `cmd:"" name:"acp" help:"Speak ACP on stdin and stdout: what an editor starts."`
+	Run     runCmd     `cmd:"" help:"Run one prompt in the terminal. Exit code: 0 the turn ended normally, 1 it failed, 3 it was cut short, 130 it was cancelled."`
+	Setup   setupCmd   `cmd:"" help:"Write a model provider and its key into the configuration."`
+	Version versionCmd `cmd:"" help:"Print the versions of the agent and of the protocol."`
+}
+
+// options are what acp and run have in common: both run the same agent.
+type options struct {
+	Model    string `placeholder:"REF" help:"Model to start with: provider/model, a provider, or a model id that only one provider has. Default: default_model of the configuration. offline/demo needs no provider."`
+	LogLevel string `default:"warn" enum:"debug,info,warn,error" placeholder:"LEVEL" help:"Least level of diagnostics on stderr: debug, info, warn or error."`
+}
+
+// agent makes the agent of these options.
+func (o options) agent(stderr io.Writer) *agent.Agent {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(o.LogLevel)) // kong has checked it
+	return agent.New(agent.Config{Model: o.Model, Version: version, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))})
+}
+
+// stdio is what a command may read and write.
+type stdio struct {
+	in       *os.File
+	out, err *os.File
+}
+
+func main() { os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})) }
+
+// exitCode is an error that only says how the process ends.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// run returns the exit code; 2 is a bad flag.
+func run(args []string, io stdio) int {
+	var c cli
+	exit := -1
+	parser, err := kong.New(&c, kong.Name("reasonix"), kong.Description("A coding agent that speaks the Agent Client Protocol."),
+		kong.UsageOnError(), kong.Writers(io.out, io.err), kong.Exit(func(code int) { exit = code }))
+	if err != nil {
+		fmt.Fprintln(io.err, "reasonix:", err)
+		return 1
+	}
+	ctx, err := parser.Parse(args)
+	switch {
+	case exit >= 0: // --help
+		return exit
+	case err != nil:
+		fmt.Fprintf(io.err, "reasonix: %v; see reasonix --help\n", err)
+		return 2
+	}
+	err = ctx.Run(io)
+	if code, ok := err.(exitCode); ok {
+		return int(code)
+	}
+	if err != nil {
+		fmt.Fprintln(io.err, "reasonix:", err)
+		return 1
+	}
+	return 0
+}
+
+type acpCmd struct{ options }
+
+func (c *acpCmd) Run(io stdio) error {
+	// A host ends us by closing stdin; SIGTERM ends running turns the same way.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	err := c.agent(io.err).Serve(ctx, io.in, io.out)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run(io stdio) error {
+	fmt.Fprintf(io.out, "reasonix %s\n%s, protocol version %d (%s %s)\n", version, acp.Protocol, acp.Version, acp.SourcePackage, acp.SourceVersion)
+	return nil
+}
