@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -72,7 +73,8 @@ func run(args []string, io stdio) int {
 		return 2
 	}
 	err = ctx.Run(io)
-	if code, ok := err.(exitCode); ok {
+	var code exitCode
+	if errors.As(err, &code) {
 		return int(code)
 	}
 	if err != nil {

@@ -30,14 +30,17 @@ func (c *runCmd) Run(sio stdio) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	screen := newScreen(sio)
+	screen := newScreen(sio, cwd)
 	h := connect(c.agent(sio.err).Serve, host.Config{
 		Info:     acp.Implementation{Name: "reasonix-run", Version: version},
 		Handlers: acp.ClientHandlers{SessionUpdate: screen.update, SessionRequestPermission: screen.permission(c.Permission)},
 	})
 	err = c.prompt(ctx, h, cwd, screen)
 	screen.end()
-	return errors.Join(err, h.Close())
+	if closing := h.Close(); err == nil {
+		err = closing
+	}
+	return err
 }
 
 // connect runs serve behind two pipes and returns the host at their other end.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"unicode"
@@ -20,6 +21,7 @@ import (
 // screen draws a session on a terminal, or plainly where there is none.
 type screen struct {
 	lines func() (string, bool) // the next line that the user types
+	cwd   string                // paths below it are shown relative to it
 
 	mu     sync.Mutex // guards all below, so that no two things are drawn at once
 	out    io.Writer
@@ -31,8 +33,8 @@ type screen struct {
 	diffs  map[string]bool   // tool calls whose diff was shown
 }
 
-func newScreen(sio stdio) *screen {
-	s := &screen{out: sio.out, bol: true, titles: map[string]string{}, diffs: map[string]bool{},
+func newScreen(sio stdio, cwd string) *screen {
+	s := &screen{out: sio.out, cwd: cwd, bol: true, titles: map[string]string{}, diffs: map[string]bool{},
 		colour: term.IsTerminal(int(sio.out.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 	in := bufio.NewScanner(sio.in)
 	s.lines = func() (string, bool) { ok := in.Scan(); return in.Text(), ok }
@@ -174,12 +176,13 @@ func (s *screen) content(id string, content []acp.ToolCallContent) {
 			continue
 		}
 		s.diffs[id] = true
+		path := s.path(d.Path)
 		old, from := "", "/dev/null"
 		if d.OldText != nil {
-			old, from = *d.OldText, d.Path
+			old, from = *d.OldText, path
 		}
 		var b strings.Builder
-		for line := range strings.Lines(udiff.Unified(from, d.Path, old, d.NewText)) {
+		for line := range strings.Lines(udiff.Unified(from, path, old, d.NewText)) {
 			line = clean(strings.TrimSuffix(line, "\n"))
 			switch {
 			case strings.HasPrefix(line, "+"):
@@ -193,6 +196,15 @@ func (s *screen) content(id string, content []acp.ToolCallContent) {
 		}
 		s.block("diff", b.String())
 	}
+}
+
+// path is a path as it is shown: relative to the workspace where it lies in it.
+func (s *screen) path(abs string) string {
+	rel, err := filepath.Rel(s.cwd, abs)
+	if err != nil || !filepath.IsLocal(rel) {
+		return abs
+	}
+	return rel
 }
 
 // permission answers permission requests in the way of the flag.

@@ -1,0 +1,48 @@
+# `make` prints what there is. Only interop needs node; everything else needs Go alone.
+.DEFAULT_GOAL := help
+.PHONY: help demo build test update gen drift lint check interop bench
+
+GO ?= go
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build ## One real prompt turn on the embedded model, then how to connect an editor
+	@sh examples/demo.sh bin/reasonix
+
+build: ## Build the commands into bin/
+	@mkdir -p bin
+	$(GO) build -o bin/ ./cmd/...
+
+test: ## Run all tests that need Go alone
+	$(GO) test ./...
+
+update: ## Rewrite the golden transcripts and name each one; read the diff like code
+	$(GO) test ./cmd/reasonix -run TestScripts -count=1 -update
+
+gen: ## Generate Go from the schemas, offline
+	$(GO) run ./cmd/acpgen go --schema schema/acp/v1 --out generated/acp --package acp
+	$(GO) run ./cmd/acpgen go --schema schema/script/v1 --out generated/script --package script
+
+drift: interop/node_modules ## Compare our schema with the published one
+	$(GO) run ./cmd/acpgen drift --prose
+
+lint: ## gofmt, staticcheck
+	@out=$$(gofmt -l .); [ -z "$$out" ] || { echo "gofmt would change:"; echo "$$out"; exit 1; }
+	$(GO) tool staticcheck ./...
+
+check: build lint ## Everything that must hold, but for what needs node: build, vet, lint, fresh tree, tests with the race detector, no skips
+	for os in linux windows darwin; do GOOS=$$os $(GO) vet ./... || exit 1; done
+	$(GO) run ./cmd/acpgen check
+	sh .ci/fresh
+	GO="$(GO)" sh .ci/tests
+
+interop: build interop/node_modules ## Real peers from npm against us: TypeScript SDK, acpx, schema drift
+	$(GO) test -tags interop -count=1 ./interop/...
+
+interop/node_modules: interop/package.json interop/package-lock.json
+	npm ci --prefix interop --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+bench: ## Benchmarks of codec and peer
+	$(GO) test -run '^$$' -bench . -benchmem . ./rpc
