@@ -14,11 +14,8 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/workspace"
 )
 
-// Errors of a session that cannot take a prompt.
-var (
-	ErrBusy   = errors.New("a prompt is running in this session")
-	ErrClosed = errors.New("the session is closed")
-)
+// ErrBusy is the error of a session that runs a turn already.
+var ErrBusy = errors.New("a prompt is running in this session")
 
 // Session is one conversation. What it owns is shared with no other session.
 type Session struct {
@@ -32,29 +29,45 @@ type Session struct {
 	MaxSteps  int
 	EachDelta bool
 
-	mu     sync.Mutex
-	cancel context.CancelFunc // of the running turn, nil when idle
-	closed bool
+	mu   sync.Mutex
+	turn *running // nil when idle
+}
+
+// running is a turn that has begun.
+type running struct {
+	cancel    context.CancelFunc
+	cancelled bool
+	done      chan struct{} // closed when it has ended
 }
 
 // Begin makes the session busy. The returned context ends when ctx does or when
-// the turn is cancelled; end must be called when the turn is over.
+// the turn is cancelled; end must be called when the turn is over. A turn that
+// was cancelled is waited for: a host that cancels and asks anew at once is not
+// told that the session is busy.
 func (s *Session) Begin(ctx context.Context) (turnCtx context.Context, end func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return nil, nil, ErrClosed
-	case s.cancel != nil:
-		return nil, nil, ErrBusy
+	for {
+		s.mu.Lock()
+		old := s.turn
+		if old == nil {
+			break
+		}
+		cancelled := old.cancelled
+		s.mu.Unlock()
+		if !cancelled {
+			return nil, nil, ErrBusy
+		}
+		<-old.done // a cancelled turn ends soon, whatever it waits for
 	}
+	defer s.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
-	s.cancel = cancel
+	t := &running{cancel: cancel, done: make(chan struct{})}
+	s.turn = t
 	return ctx, func() {
 		cancel()
 		s.mu.Lock()
-		s.cancel = nil
+		s.turn = nil
 		s.mu.Unlock()
+		close(t.done)
 	}, nil
 }
 
@@ -62,8 +75,9 @@ func (s *Session) Begin(ctx context.Context) (turnCtx context.Context, end func(
 func (s *Session) Cancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cancel != nil {
-		s.cancel()
+	if s.turn != nil {
+		s.turn.cancelled = true
+		s.turn.cancel()
 	}
 }
 

@@ -1,0 +1,296 @@
+package agent_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/acpkit/acpkit/agent"
+	"github.com/acpkit/acpkit/generated/acp"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// peer speaks raw lines with an agent in this process, over real pipes.
+type peer struct {
+	t    *testing.T
+	in   *os.File
+	work string
+	log  bytes.Buffer
+	done chan error
+
+	mu    sync.Mutex
+	lines []map[string]json.RawMessage
+	more  *sync.Cond
+}
+
+// start serves an agent whose model is the script.
+func start(t *testing.T, script string) *peer {
+	t.Helper()
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		"config.toml": "[[providers]]\nname = \"scripted\"\nkind = \"scripted\"\nfile = \"model.jsonl\"\n",
+		"model.jsonl": script,
+	} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agentIn, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, agentOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &peer{t: t, in: in, work: t.TempDir(), done: make(chan error, 1)}
+	p.more = sync.NewCond(&p.mu)
+	ids := 0
+	a := agent.New(agent.Config{Home: home, Model: "scripted/case", Getenv: func(string) string { return "" },
+		NewID: func() string { ids++; return fmt.Sprintf("s%d", ids) }, Logger: slog.New(slog.NewTextHandler(&p.log, nil))})
+	go func() {
+		err := a.Serve(context.Background(), agentIn, agentOut)
+		agentOut.Close()
+		agentIn.Close()
+		p.done <- err
+	}()
+	go func() {
+		defer out.Close()
+		r := bufio.NewReader(out)
+		for {
+			line, err := r.ReadBytes('\n')
+			p.mu.Lock()
+			if len(line) > 0 {
+				var m map[string]json.RawMessage
+				if json.Unmarshal(line, &m) != nil {
+					t.Errorf("not JSON: %q", line)
+				}
+				p.lines = append(p.lines, m)
+			}
+			p.more.Broadcast()
+			p.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(p.end)
+	return p
+}
+
+// end closes the input and waits for the agent.
+func (p *peer) end() {
+	if p.in == nil {
+		return
+	}
+	p.in.Close()
+	p.in = nil
+	select {
+	case err := <-p.done:
+		if err != nil {
+			p.t.Errorf("Serve: %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		p.t.Error("the agent does not end at the end of its input")
+	}
+}
+
+func (p *peer) send(text string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// await returns the first message that fits.
+func (p *peer) await(what string, fits func(map[string]json.RawMessage) bool) map[string]json.RawMessage {
+	p.t.Helper()
+	timeout := time.AfterFunc(20*time.Second, func() { p.mu.Lock(); p.more.Broadcast(); p.mu.Unlock() })
+	defer timeout.Stop()
+	deadline := time.Now().Add(20 * time.Second)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := 0; ; i++ {
+		for i >= len(p.lines) {
+			if time.Now().After(deadline) {
+				p.t.Fatalf("no %s", what)
+			}
+			p.more.Wait()
+		}
+		if fits(p.lines[i]) {
+			return p.lines[i]
+		}
+	}
+}
+
+func (p *peer) response(id string) string {
+	p.t.Helper()
+	m := p.await("response "+id, func(m map[string]json.RawMessage) bool { return string(m["id"]) == id && m["method"] == nil })
+	if m["error"] != nil {
+		return string(m["error"])
+	}
+	return string(m["result"])
+}
+
+func (p *peer) newSession(id string) {
+	p.t.Helper()
+	p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+"\n", id, p.work))
+	if r := p.response(id); !strings.Contains(r, "sessionId") {
+		p.t.Fatal(r)
+	}
+}
+
+func prompt(id, session string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"go"}]}}`+"\n", id, session)
+}
+
+func cancel(session string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", session)
+}
+
+// TestCancelRightBehindPrompt: a cancel that comes in the same write as its
+// prompt ends that prompt and no other, a thousand times over.
+func TestCancelRightBehindPrompt(t *testing.T) {
+	const n = 1000
+	p := start(t, strings.Repeat(`{"text":"x","hang":true}`+"\n", n)+`{"text":"fine"}`+"\n")
+	p.newSession(`"new"`)
+	var all strings.Builder
+	for i := range n {
+		all.WriteString(prompt(fmt.Sprint(i), "s1") + cancel("s1"))
+	}
+	go p.send(all.String())
+	for i := range n {
+		if r := p.response(fmt.Sprint(i)); r != `{"stopReason":"cancelled"}` {
+			t.Fatalf("prompt %d: %s", i, r)
+		}
+	}
+}
+
+// TestSessionsDoNotWaitForEachOther: while one hangs, others run and end.
+func TestSessionsDoNotWaitForEachOther(t *testing.T) {
+	p := start(t, `{"text":"x"}`+"\n"+`{"hang":true}`+"\n")
+	p.newSession("1")
+	p.newSession("2")
+	p.send(prompt("3", "s1"))
+	p.response("3")
+	p.send(prompt("4", "s1")) // hangs
+	p.send(prompt("5", "s2"))
+	if r := p.response("5"); r != `{"stopReason":"end_turn"}` {
+		t.Error(r)
+	}
+	p.send(cancel("s2") + prompt("6", "s2") + cancel("s2"))
+	if r := p.response("6"); r != `{"stopReason":"cancelled"}` {
+		t.Error(r)
+	}
+	p.send(cancel("s1"))
+	if r := p.response("4"); r != `{"stopReason":"cancelled"}` {
+		t.Error(r)
+	}
+}
+
+// TestNothingAfterTheAnswer: the answer is the last that is heard of a turn.
+func TestNothingAfterTheAnswer(t *testing.T) {
+	p := start(t, strings.Repeat(`{"think":"hm","text":"some words in pieces","chunks":9,"tools":[{"name":"todo_write","args":{"todos":[]}}]}`+"\n"+`{"text":"end"}`+"\n", 20))
+	p.newSession("0")
+	for i := 1; i <= 20; i++ {
+		p.send(prompt(fmt.Sprint(i), "s1"))
+		p.response(fmt.Sprint(i))
+	}
+	p.end()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	open := 0
+	for i, m := range p.lines[1:] {
+		if m["method"] == nil {
+			open++
+		} else if i > 0 && open == 20 {
+			t.Fatalf("after the last answer: %s", m["params"])
+		}
+	}
+	if open != 20 {
+		t.Errorf("%d answers", open)
+	}
+}
+
+// TestEndOfInputAnswersWhatRuns: also a prompt that waits for a permission.
+func TestEndOfInputAnswersWhatRuns(t *testing.T) {
+	p := start(t, `{"tools":[{"name":"write_file","args":{"path":"a","content":"b"}}]}`+"\n")
+	p.newSession("1")
+	p.send(prompt("2", "s1"))
+	p.await("permission request", func(m map[string]json.RawMessage) bool {
+		return string(m["method"]) == `"`+acp.MethodSessionRequestPermission+`"`
+	})
+	p.end()
+	if r := p.response("2"); r != `{"stopReason":"cancelled"}` {
+		t.Error(r)
+	}
+	if _, err := os.Stat(filepath.Join(p.work, "a")); err == nil {
+		t.Error("the file was written without permission")
+	}
+}
+
+// TestParamsTable walks every method with params absent, null, [], 5 and a
+// member of the wrong type: -32602 with the method's name, and never a crash.
+func TestParamsTable(t *testing.T) {
+	p := start(t, `{"text":"x"}`)
+	id := 0
+	for _, method := range []string{acp.MethodAuthenticate, acp.MethodSessionNew, acp.MethodSessionPrompt} {
+		for _, params := range []string{"", `,"params":null`, `,"params":[]`, `,"params":[1]`, `,"params":5`, `,"params":"x"`, `,"params":{"methodId":1,"cwd":1,"sessionId":1}`} {
+			id++
+			p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q%s}`+"\n", id, method, params))
+			if r := p.response(fmt.Sprint(id)); !strings.Contains(r, `"code":-32602`) || !strings.Contains(r, `"message":"`+method+`: `) {
+				t.Errorf("%s with %q: %s", method, params, r)
+			}
+		}
+	}
+	for _, m := range acp.Methods {
+		if m.Side != "agent" || m.Notification {
+			continue
+		}
+		switch m.Name {
+		case acp.MethodInitialize, acp.MethodAuthenticate, acp.MethodSessionNew, acp.MethodSessionPrompt:
+			continue
+		}
+		id++
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{}}`+"\n", id, m.Name))
+		if r := p.response(fmt.Sprint(id)); !strings.Contains(r, `"code":-32601`) {
+			t.Errorf("%s is not advertised, but answers %s", m.Name, r)
+		}
+	}
+}
+
+// TestPromiseAndBehaviourAgree: what initialize advertises is what is handled.
+func TestPromiseAndBehaviourAgree(t *testing.T) {
+	p := start(t, `{"text":"x"}`)
+	p.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n")
+	var res acp.InitializeResponse
+	if err := json.Unmarshal([]byte(p.response("1")), &res); err != nil {
+		t.Fatal(err)
+	}
+	c := res.AgentCapabilities
+	promised := map[string]bool{
+		acp.MethodSessionLoad: c.LoadSession, acp.MethodSessionList: c.SessionCapabilities.List != nil, acp.MethodSessionDelete: c.SessionCapabilities.Delete != nil,
+		acp.MethodSessionResume: c.SessionCapabilities.Resume != nil, acp.MethodSessionClose: c.SessionCapabilities.Close != nil, acp.MethodLogout: c.Auth.Logout != nil,
+	}
+	id := 1
+	for method, there := range promised {
+		id++
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q}`+"\n", id, method))
+		if missing := strings.Contains(p.response(fmt.Sprint(id)), `"code":-32601`); missing == there {
+			t.Errorf("%s: advertised %v, missing %v", method, there, missing)
+		}
+	}
+}
