@@ -1,5 +1,7 @@
 # `make` prints what there is. Only interop needs node; everything else needs Go alone.
 .DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 .PHONY: help demo build test update gen drift lint check interop bench
 
 GO ?= go
@@ -18,7 +20,7 @@ test: ## Run all tests that need Go alone
 	$(GO) test ./...
 
 update: ## Rewrite the golden transcripts and name each one; read the diff like code
-	$(GO) test ./cmd/reasonix -run TestScripts -count=1 -update
+	@$(GO) test ./cmd/reasonix -run TestScripts -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
 
 gen: ## Generate Go from the schemas, offline
 	$(GO) run ./cmd/acpgen go --schema schema/acp/v1 --out generated/acp --package acp

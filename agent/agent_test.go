@@ -294,3 +294,18 @@ func TestPromiseAndBehaviourAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsAreBounded: however much a provider says.
+func TestErrorsAreBounded(t *testing.T) {
+	p := start(t, fmt.Sprintf(`{"status":500,"body":%q}`, strings.Repeat("ü", 9000))+"\n")
+	p.newSession("1")
+	p.send(prompt("2", "s1"))
+	var e acp.Error
+	if err := json.Unmarshal([]byte(p.response("2")), &e); err != nil {
+		t.Fatal(err)
+	}
+	cause := strings.TrimPrefix(e.Message, "session/prompt: ")
+	if e.Code != acp.ErrorCodeInternalError || len(cause) > 2048 || len(cause) < 1000 || !strings.HasSuffix(cause, "ü…") {
+		t.Errorf("code %d, %d bytes, ends %q", e.Code, len(cause), cause[max(0, len(cause)-20):])
+	}
+}

@@ -3,13 +3,28 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
-// fault is an error answer. Its message starts with the method.
+// maxCause bounds the cause in an error's message, in bytes.
+// Source: redaction and length limits; seed 132.
+const maxCause = 2048
+
+// fault is an error answer. Its message starts with the method, and its cause is
+// cut at a character boundary.
 func fault(code acp.ErrorCode, method, format string, a ...any) *acp.Error {
-	return &acp.Error{Code: code, Message: method + ": " + fmt.Sprintf(format, a...)}
+	cause := fmt.Sprintf(format, a...)
+	if len(cause) > maxCause {
+		const mark = "…"
+		cut := maxCause - len(mark)
+		for cut > 0 && !utf8.RuneStart(cause[cut]) {
+			cut--
+		}
+		cause = cause[:cut] + mark
+	}
+	return &acp.Error{Code: code, Message: method + ": " + cause}
 }
 
 // badParam is -32602 for a member that decodes but cannot be used; pointer is

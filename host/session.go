@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -50,16 +51,19 @@ func (t *Turn) Text() string {
 	return b.String()
 }
 
-// Prompt sends text and returns when the turn has ended. When ctx ends first,
-// the turn is cancelled and Prompt still waits for its answer, whose stop
-// reason is then `cancelled`. Another running prompt of the session is an error
-// of the agent.
+// Prompt sends text and returns when the turn has ended. When ctx ends
+// meanwhile, the turn is cancelled and Prompt still waits for its answer, whose
+// stop reason is then `cancelled`; when it has ended before, nothing is sent.
+// While another prompt of the session runs, Prompt is an error.
 func (s *Session) Prompt(ctx context.Context, text string) (*Turn, error) {
 	return s.PromptBlocks(ctx, &acp.TextContent{Text: text})
 }
 
 // PromptBlocks is Prompt for any content.
 func (s *Session) PromptBlocks(ctx context.Context, blocks ...acp.ContentBlock) (*Turn, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	running, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	s.mu.Lock()
@@ -79,19 +83,50 @@ func (s *Session) PromptBlocks(ctx context.Context, blocks ...acp.ContentBlock) 
 	// The call outlives ctx: a cancelled turn is answered like any other.
 	call, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer giveUp(nil)
-	stop := context.AfterFunc(ctx, func() { _ = s.Cancel(context.WithoutCancel(ctx)) })
+	sent := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-sent: // a cancel ahead of its prompt would cancel nothing
+			_ = s.Cancel(context.WithoutCancel(ctx))
+		case <-running.Done():
+		}
+	})
 	defer stop()
 	context.AfterFunc(running, func() {
 		if errors.Is(context.Cause(running), errPromptCancelled) {
 			time.AfterFunc(cancelGrace, func() { giveUp(errors.New("the agent did not answer the cancelled prompt")) })
 		}
 	})
-	res, err := s.host.Agent.SessionPrompt(call, &acp.PromptRequest{SessionID: s.ID, Prompt: blocks})
+	agent := acp.Agent{Caller: announcing{s.host.conn, sync.OnceFunc(func() { close(sent) })}}
+	res, err := agent.SessionPrompt(call, &acp.PromptRequest{SessionID: s.ID, Prompt: blocks})
 	if err != nil {
 		return turn, err
 	}
 	turn.StopReason = res.StopReason
 	return turn, nil
+}
+
+// announcing is a Caller that says when a call stands in the output.
+type announcing struct {
+	acp.Caller
+	sent func()
+}
+
+func (a announcing) Call(ctx context.Context, method string, params interface{ AppendJSON(b []byte) []byte }) (json.RawMessage, error) {
+	return a.Caller.Call(ctx, method, announced{params, a.sent})
+}
+
+// announced is written while the output is locked: what is sent after it stands
+// behind it.
+type announced struct {
+	params interface{ AppendJSON(b []byte) []byte }
+	sent   func()
+}
+
+func (a announced) AppendJSON(b []byte) []byte {
+	b = a.params.AppendJSON(b)
+	a.sent()
+	return b
 }
 
 // Cancel stops the running prompt: the agent is told, and open permission

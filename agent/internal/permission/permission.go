@@ -1,0 +1,122 @@
+// Package permission decides whether a tool call runs, needs an answer from the user, or is denied, and remembers the
+// user's answers for the session. It knows accesses and tool names, but neither tools nor hosts.
+package permission
+
+import "sync"
+
+// Access is what one call wants to touch.
+type Access int
+
+// The accesses known so far. Any other one is asked about.
+const (
+	None Access = iota // nothing outside the session
+	Read               // reads inside the workspace
+	Edit               // changes files inside the workspace
+)
+
+// Preset is the user's general choice. Any other word, the empty one too, counts as ReadOnly.
+type Preset string
+
+// The three presets, strictest first.
+const (
+	ReadOnly       Preset = "read-only"
+	WorkspaceWrite Preset = "workspace-write"
+	FullAccess     Preset = "danger-full-access"
+)
+
+// Decision is the policy's word on one call. The zero value denies.
+type Decision int
+
+// The decisions; deny wins over ask, ask over allow.
+const (
+	Deny Decision = iota
+	Ask
+	Allow
+)
+
+// Answer is what the user chose. Only AllowOnce and AllowAlways approve; any other word denies.
+type Answer string
+
+// The answers a user can give. Cancelled stands for closing the question without choosing.
+const (
+	AllowOnce    Answer = "allow_once"
+	AllowAlways  Answer = "allow_always"
+	RejectOnce   Answer = "reject_once"
+	RejectAlways Answer = "reject_always"
+	Cancelled    Answer = "cancelled"
+)
+
+// Answers are the ones to offer for an ordinary question.
+func Answers() []Answer { return []Answer{AllowOnce, AllowAlways, RejectOnce, RejectAlways} }
+
+// Policy belongs to one session; its methods may be called at the same time. The zero value is ReadOnly without grants.
+type Policy struct {
+	mu     sync.Mutex // guards all below
+	preset Preset
+	grants map[grant]Decision // Allow or Deny, from the "always" answers
+}
+
+// A grant covers one tool with one access, so that it does not grow when the tool later reaches further.
+type grant struct {
+	tool   string
+	access Access
+}
+
+// SetPreset changes the preset for every decision from now on. Grants stay.
+func (p *Policy) SetPreset(preset Preset) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.preset = preset
+}
+
+// Decide says what to do with a call of the tool that wants this access.
+func (p *Policy) Decide(tool string, access Access) Decision {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	decision := p.preset.decide(access)
+	granted, found := p.grants[grant{tool, access}]
+	switch {
+	case !found || decision == Deny:
+		return decision
+	case granted == Deny:
+		return Deny
+	default:
+		return Allow
+	}
+}
+
+// Settle takes the user's answer to a call that Decide asked about, remembers it when it is meant for the whole session
+// and reports whether the call may run.
+func (p *Policy) Settle(tool string, access Access, answer Answer) bool {
+	switch answer {
+	case AllowOnce:
+		return true
+	case AllowAlways:
+		p.remember(grant{tool, access}, Allow)
+		return true
+	case RejectAlways:
+		p.remember(grant{tool, access}, Deny)
+	}
+	return false
+}
+
+func (p *Policy) remember(g grant, d Decision) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.grants == nil {
+		p.grants = map[grant]Decision{}
+	}
+	p.grants[g] = d
+}
+
+func (p Preset) decide(access Access) Decision {
+	switch access {
+	case None, Read:
+		return Allow
+	case Edit:
+		if p == WorkspaceWrite || p == FullAccess {
+			return Allow
+		}
+	}
+	return Ask
+}
