@@ -171,7 +171,7 @@ func TestCancelRightBehindPrompt(t *testing.T) {
 	for i := range n {
 		all.WriteString(prompt(fmt.Sprint(i), "s1") + cancel("s1"))
 	}
-	go p.send(all.String())
+	go func() { _, _ = io.WriteString(p.in, all.String()) }()
 	for i := range n {
 		if r := p.response(fmt.Sprint(i)); r != `{"stopReason":"cancelled"}` {
 			t.Fatalf("prompt %d: %s", i, r)

@@ -115,7 +115,7 @@ type scope struct {
 	taken map[string]load.Pos
 	// members: the names are those of a struct, which may be like a type's.
 	members bool
-	errs  *[]error
+	errs    *[]error
 }
 
 func (s scope) claim(name string, at load.Pos) string {

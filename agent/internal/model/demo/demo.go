@@ -146,7 +146,7 @@ func (s scene) finding() string {
 	for line := range strings.Lines(result.Text) {
 		_, text, numbered := strings.Cut(line, "\t")
 		if text = strings.TrimSpace(text); numbered && text != "" {
-			return fmt.Sprintf("%s begins with: %s", source, quoted(text, 120))
+			return fmt.Sprintf("%s begins with “%s”.", source, quoted(text, 120))
 		}
 	}
 	return source + " is empty."

@@ -98,7 +98,7 @@ func TestTurn(t *testing.T) {
 		{
 			"allowed", "# Hello\n\nworld\n", permission.AllowOnce,
 			[]string{"thought", "text", plan1, "Update the plan (0 of 3 done)", "Read README.md", "Write acpkit-demo.md", plan2, "Update the plan (3 of 3 done)", "text"},
-			"README.md begins with: # Hello I wrote a note with your prompt to acpkit-demo.md.",
+			"README.md begins with “# Hello”. I wrote a note with your prompt to acpkit-demo.md.",
 		},
 		{
 			"refused, nothing to read", "", permission.RejectOnce,
