@@ -1,0 +1,90 @@
+package rpc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// readBuffer is the size up to which lines are looked at where they were read.
+const readBuffer = 64 << 10
+
+var errLineTooLong = errors.New("line too long")
+
+// lines reads newline-terminated lines of bounded length.
+type lines struct {
+	r       *bufio.Reader
+	max     int
+	started bool
+	err     error // the end: returned again and again
+}
+
+func newLines(r io.Reader, limit int) *lines {
+	return &lines{r: bufio.NewReaderSize(r, readBuffer), max: limit}
+}
+
+// next returns the next line without its newline. A last line without one
+// counts, if the input ended properly. A line that was longer than the read
+// buffer is the caller's for good (own); any other is valid until the next call.
+// errLineTooLong means that one line was skipped; any other error is the end.
+func (l *lines) next() (line []byte, own bool, err error) {
+	if l.err != nil {
+		return nil, false, l.err
+	}
+	line, err = l.r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		own = true
+		line, err = l.gather(line)
+	}
+	if err != nil && err != errLineTooLong {
+		l.err = err
+		if err != io.EOF || len(line) == 0 {
+			return nil, false, err
+		}
+	}
+	if !l.started { // RFC 8259 lets us ignore a byte order mark
+		l.started = true
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	line = bytes.TrimSuffix(line, []byte{'\n'})
+	if err == errLineTooLong || len(line) > l.max {
+		return nil, false, errLineTooLong
+	}
+	return line, own, nil
+}
+
+// gather collects a line longer than the read buffer, of which first has been
+// read. Beyond the limit it keeps nothing and reads on to the line's end.
+func (l *lines) gather(first []byte) ([]byte, error) {
+	line := append(make([]byte, 0, 4*len(first)), first...)
+	tooLong := false
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if !tooLong {
+			line = appendDoubling(line, part)
+			if len(line) > l.max+1 { // the newline is not part of the line
+				line, tooLong = nil, true
+			}
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case tooLong && (err == nil || err == io.EOF):
+			if err != nil {
+				l.err = err
+			}
+			return nil, errLineTooLong
+		default:
+			return line, err
+		}
+	}
+}
+
+// appendDoubling is append with a growth that copies a long line about once.
+func appendDoubling(line, part []byte) []byte {
+	if need := len(line) + len(part); need > cap(line) {
+		line = append(make([]byte, 0, max(need, 2*cap(line))), line...)
+	}
+	return append(line, part...)
+}

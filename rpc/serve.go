@@ -1,0 +1,104 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// work handles m and then the messages that waited for it, unless it has let
+// them go on before (Admitted).
+func (c *Conn) work(m *message) {
+	defer func() {
+		// A handler that ends its goroutine (runtime.Goexit, as t.FailNow does)
+		// must not take the answer and the queue with it.
+		if m != nil {
+			c.log.Error("rpc: handler ended its goroutine", "method", clip(m.req.Method))
+			c.answer(m, nil, internalError(m.req.Method))
+			if next := c.in.done(m); next != nil {
+				go c.work(next)
+			}
+		}
+	}()
+	for m != nil {
+		if m.cancel != nil && c.base.Err() != nil {
+			// A context ends before those derived from it: without this, one that
+			// was waiting could slip in between.
+			m.cancel(context.Cause(c.base))
+		}
+		result, fail := c.invoke(m)
+		c.answer(m, result, fail)
+		m = c.in.done(m)
+	}
+}
+
+// invoke runs the handler. What it returns is either the result or, with a
+// non-nil fail, the error that answers the request.
+func (c *Conn) invoke(m *message) (result Appender, fail *Error) {
+	returned := false
+	defer func() {
+		if returned { // recover is dear: its stack frame makes a new goroutine's stack grow
+			return
+		}
+		if v := recover(); v != nil {
+			c.logPanic(m.req.Method, recovered(v))
+			result, fail = nil, internalError(m.req.Method)
+		}
+	}()
+	err := ErrMethodNotFound
+	if c.cfg.Handler != nil {
+		result, err = c.cfg.Handler(m, &m.req)
+	}
+	if err != nil {
+		// Still under recover: a typed nil that calls itself an error panics as
+		// soon as it is asked for its text.
+		result, fail = nil, wireError(m, m.req.Method, err)
+		if m.isNotification() && fail.Code != CodeMethodNotFound && fail.Code != CodeRequestCancelled {
+			c.log.Warn("rpc: notification failed", "method", clip(m.req.Method), "error", err)
+		}
+	}
+	returned = true
+	return result, fail
+}
+
+// answer sends the answer to a request, whatever happens; a notification has
+// none.
+func (c *Conn) answer(m *message, result Appender, fail *Error) {
+	if m.isNotification() {
+		return
+	}
+	c.in.answered(m)
+	err := c.out.send(context.Background(), &frame{response: true, id: m.req.ID, body: result, fail: fail})
+	var bad *bodyError
+	if errors.As(err, &bad) {
+		var p *panicError
+		if errors.As(err, &p) {
+			c.logPanic(m.req.Method, p)
+		} else {
+			c.log.Error("rpc: bad result", "method", clip(m.req.Method), "error", err)
+		}
+		err = c.out.send(context.Background(), &frame{response: true, id: m.req.ID, fail: internalError(m.req.Method)})
+	}
+	if err != nil {
+		c.log.Warn("rpc: answer lost", "method", clip(m.req.Method), "id", clip(string(m.req.ID)), "error", err)
+	}
+	m.cancel(context.Canceled)
+}
+
+// keyOf asks Config.Key. The reader must survive whatever a peer makes of it.
+func (c *Conn) keyOf(method string, params json.RawMessage) (key string) {
+	if c.cfg.Key == nil {
+		return ""
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			c.logPanic(method, recovered(v))
+			key = ""
+		}
+	}()
+	return c.cfg.Key(method, params)
+}
+
+func (c *Conn) logPanic(method string, p *panicError) {
+	c.log.Error("rpc: "+p.Error(), "method", clip(method), "stack", string(p.stack))
+}
