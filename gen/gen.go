@@ -60,14 +60,14 @@ func Load(fsys fs.FS, name string) (*model.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	pkg, err := model.Build(set)
+	pkg, err := model.Build(name, set)
 	if err != nil {
 		return nil, err
 	}
 	file := path.Join(name, "methods.json")
 	data, err := fs.ReadFile(fsys, file)
 	if errors.Is(err, fs.ErrNotExist) || path.Ext(name) == ".json" {
-		return pkg, nil
+		return pkg, pkg.MethodsFromEnvelopes(set)
 	}
 	if err != nil {
 		return nil, err

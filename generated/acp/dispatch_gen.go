@@ -28,6 +28,11 @@ func (e *Error) RPCError() (code int, message string, data json.RawMessage) {
 	return int(e.Code), e.Message, e.Data
 }
 
+func (e *Error) withData(raw json.RawMessage) *Error {
+	e.Data = raw
+	return e
+}
+
 func methodNotFound(method string) error {
 	return &Error{Code: -32601, Message: method + ": method not found"}
 }
@@ -83,7 +88,7 @@ func decodeParams[P any, PP decoder[P]](method string, params json.RawMessage, p
 		w := &jx.Writer{}
 		w.Buf = append(w.Buf, `{"pointer":`...)
 		encStr(w, de.Pointer)
-		e.Data = append(w.Buf, '}')
+		return e.withData(append(w.Buf, '}'))
 	}
 	return e
 }
@@ -96,7 +101,7 @@ func call[R any, RR decoder[R]](ctx context.Context, c Caller, method string, pa
 		}
 		if errors.As(err, &re) {
 			code, message, data := re.RPCError()
-			return nil, &Error{Code: ErrorCode(code), Message: message, Data: data}
+			return nil, (&Error{Code: ErrorCode(code), Message: message}).withData(data)
 		}
 		return nil, err
 	}

@@ -248,6 +248,15 @@ func decStruct[T any, P decoder[T]](d *jx.Decoder) (T, error) {
 	return v, err
 }
 
+// decKnown reads a value of a closed enum.
+func decKnown[T interface{ Known() bool }](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) (T, error) {
+	v, err := dec(d)
+	if err == nil && !v.Known() {
+		err = &DecodeError{Msg: fmt.Sprintf("%v is not one of the values allowed here", v)}
+	}
+	return v, err
+}
+
 // decOpt reads null as absent.
 func decOpt[T any](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) (*T, error) {
 	if d.Next() == jx.Null {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -51,6 +52,8 @@ type Set struct {
 	Topics []Topic
 	Defs   []*Def
 	byName map[string]*Def
+	// Imports are the other folders that references lead to, by their path.
+	Imports map[string]*Set
 	// Root holds the root `anyOf` of a bundled schema or of our envelope file:
 	// it describes JSON-RPC messages, not payloads.
 	Root []*Schema
@@ -72,9 +75,17 @@ type Def struct {
 // Def returns the definition with this name, or nil.
 func (s *Set) Def(name string) *Def { return s.byName[name] }
 
-// Read reads every schema file of dir, or the single file that it names.
-// Files that hold no definitions (methods.json) are left to their readers.
+// Read reads every schema file of dir, or the single file that it names, and
+// the folders that references lead to. Files that hold no definitions
+// (methods.json) are left to their readers.
 func Read(fsys fs.FS, name string) (*Set, error) {
+	return read(fsys, name, nil)
+}
+
+func read(fsys fs.FS, name string, from []string) (*Set, error) {
+	if slices.Contains(from, name) {
+		return nil, fmt.Errorf("schema folders refer to each other in a circle: %s", strings.Join(append(from, name), " → "))
+	}
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
@@ -85,7 +96,7 @@ func Read(fsys fs.FS, name string) (*Set, error) {
 			return nil, err
 		}
 	}
-	set := &Set{byName: map[string]*Def{}}
+	set := &Set{byName: map[string]*Def{}, Imports: map[string]*Set{}}
 	for _, f := range files {
 		if err := set.readFile(fsys, f); err != nil {
 			return nil, err
@@ -94,7 +105,33 @@ func Read(fsys fs.FS, name string) (*Set, error) {
 	if len(set.Defs) == 0 {
 		return nil, fmt.Errorf("%s: no definitions; a schema file has a $defs member", name)
 	}
+	for _, folder := range set.folders() {
+		if set.Imports[folder], err = read(fsys, folder, append(from, name)); err != nil {
+			return nil, err
+		}
+	}
 	return set, set.resolveAll()
+}
+
+// folders lists the other folders that references lead to, sorted.
+func (s *Set) folders() []string {
+	found := map[string]bool{}
+	for _, d := range s.Defs {
+		d.Walk(func(sub *Schema) {
+			if sub.RefFolder != "" {
+				found[sub.RefFolder] = true
+			}
+		})
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// Import adds a folder that nothing refers to yet.
+func (s *Set) Import(fsys fs.FS, folder string) (err error) {
+	if s.Imports[folder] == nil {
+		s.Imports[folder], err = Read(fsys, folder)
+	}
+	return err
 }
 
 // notSchemas are the data files that live beside the schemas.
@@ -184,9 +221,13 @@ func (s *Set) readDefs(r reader, topic string, defs *yaml.Node) error {
 func (s *Set) resolveAll() error {
 	var errs []error
 	check := func(sub *Schema) {
-		if sub.Ref != "" && s.byName[sub.Ref] == nil {
+		in := s
+		if sub.RefFolder != "" {
+			in = s.Imports[sub.RefFolder]
+		}
+		if sub.Ref != "" && in.byName[sub.Ref] == nil {
 			errs = append(errs, &Error{Pos: sub.Pos, Msg: fmt.Sprintf("$ref names %q, which is not defined", sub.Ref),
-				Mend: "define it in one of the files of this folder, or correct the name"})
+				Mend: "define it in one of the files of the folder, or correct the name"})
 		}
 	}
 	for _, d := range s.Defs {
