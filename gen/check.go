@@ -54,7 +54,11 @@ func Check(fsys fs.FS, folders []string, all bool) ([]Report, error) {
 			errs = append(errs, err)
 			continue
 		}
-		files, err := generate(fsys, Options{Schema: dir, Package: "check"}, names)
+		imports := map[string]string{}
+		for _, imp := range pkg.Imports {
+			imports[imp.Folder] = "check/" + path.Base(path.Dir(imp.Folder))
+		}
+		files, err := generate(fsys, Options{Schema: dir, Package: "check", Imports: imports}, names)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -33,11 +33,24 @@ var dispatchTemplate = template.Must(template.New("dispatch").Funcs(template.Fun
 type methodGo struct {
 	model.Method
 	Go             string // SessionNew
+	From           string // "acp." when it is another package's
 	Params, Result string
 }
 
 // Notification helps the template.
 func (m methodGo) Notification() bool { return m.Kind == "notification" }
+
+// Handle is the helper that calls the handler.
+func (m methodGo) Handle() string {
+	switch {
+	case m.AlsoRequest:
+		return "handleEither"
+	case m.Notification():
+		return "handleNotification"
+	default:
+		return "handleRequest"
+	}
+}
 
 // Verb is what a call does.
 func (m methodGo) Verb() string {
@@ -48,7 +61,9 @@ func (m methodGo) Verb() string {
 }
 
 // Names lists the methods once each, for the constants and the switch.
-func (d dispatchData) Names() []methodGo { return once(d.Methods) }
+func (d dispatchData) Names() []methodGo {
+	return slices.DeleteFunc(once(d.Methods), func(m methodGo) bool { return m.From != "" })
+}
 
 // Cases are the rows that one method name has on this side: one, or a request
 // and a notification.
@@ -76,8 +91,10 @@ func once(all []methodGo) []methodGo {
 	return list
 }
 
-// Const is the name of the constant with the method's name.
-func (m methodGo) Const() string { return "Method" + strings.TrimSuffix(m.Go, "Notification") }
+// Const is the constant with the method's name.
+func (m methodGo) Const() string {
+	return m.From + "Method" + strings.TrimSuffix(m.Go, "Notification")
+}
 
 // Doc is the comment of a handler or call.
 func (m methodGo) Doc() string {
@@ -93,6 +110,8 @@ type dispatchData struct {
 	// union of its data, "" when that is any JSON.
 	Error, ErrorCode, ErrorData string
 
+	// Base is the package whose tables these extend, "acp" for example.
+	Base    string
 	Methods []methodGo
 	Side    string // Agent or Client
 	Own     []methodGo
@@ -117,6 +136,10 @@ func (g *emitter) dispatch() error {
 		mg := methodGo{Method: m, Go: g.names.word(m.Key), Params: g.message(m.Params)}
 		if m.Result != nil {
 			mg.Result = g.message(m.Result)
+		}
+		if m.Pkg != g.pkg {
+			data.Base = g.imports[m.Pkg.Folder].Name
+			mg.From = data.Base + "."
 		}
 		data.Methods = append(data.Methods, mg)
 	}

@@ -71,6 +71,9 @@ func Emit(pkg *model.Package, o Options) (map[string][]byte, error) {
 	for _, t := range g.types {
 		g.scope.claim(g.goName(t), t.Pos)
 	}
+	if len(pkg.Imports) > 1 {
+		return nil, fmt.Errorf("%s refers to %d other folders; one is supported", o.Source, len(pkg.Imports))
+	}
 	for _, imp := range pkg.Imports {
 		if o.Imports[imp.Folder].Path == "" {
 			return nil, fmt.Errorf("%s refers to %s; say which Go package that is (--import %s=PATH)", o.Source, imp.Folder, imp.Folder)

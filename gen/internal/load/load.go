@@ -52,11 +52,21 @@ type Set struct {
 	Topics []Topic
 	Defs   []*Def
 	byName map[string]*Def
+	// Extends is what extends.json says, nil when there is none.
+	Extends *Extends
+	// MethodsFile is methods.json, nil when the folder has none.
+	MethodsFile *File
 	// Imports are the other folders that references lead to, by their path.
 	Imports map[string]*Set
 	// Root holds the root `anyOf` of a bundled schema or of our envelope file:
 	// it describes JSON-RPC messages, not payloads.
 	Root []*Schema
+}
+
+// File is a data file as it stands.
+type File struct {
+	Name string
+	Data []byte
 }
 
 // Topic is one schema file of a folder.
@@ -105,6 +115,14 @@ func read(fsys fs.FS, name string, from []string) (*Set, error) {
 	if len(set.Defs) == 0 {
 		return nil, fmt.Errorf("%s: no definitions; a schema file has a $defs member", name)
 	}
+	if info.IsDir() {
+		if set.Extends, err = readExtends(fsys, name); err != nil {
+			return nil, err
+		}
+		if set.MethodsFile, err = readFile(fsys, path.Join(name, "methods.json")); err != nil {
+			return nil, err
+		}
+	}
 	for _, folder := range set.folders() {
 		if set.Imports[folder], err = read(fsys, folder, append(from, name)); err != nil {
 			return nil, err
@@ -113,25 +131,27 @@ func read(fsys fs.FS, name string, from []string) (*Set, error) {
 	return set, set.resolveAll()
 }
 
+// readFile returns nil for a file that is not there.
+func readFile(fsys fs.FS, name string) (*File, error) {
+	data, err := fs.ReadFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return &File{name, data}, err
+}
+
 // folders lists the other folders that references lead to, sorted.
 func (s *Set) folders() []string {
 	found := map[string]bool{}
-	for _, d := range s.Defs {
-		d.Walk(func(sub *Schema) {
-			if sub.RefFolder != "" {
-				found[sub.RefFolder] = true
-			}
-		})
+	s.walk(func(sub *Schema) {
+		if sub.RefFolder != "" {
+			found[sub.RefFolder] = true
+		}
+	})
+	if s.Extends != nil {
+		found[s.Extends.Of] = true
 	}
 	return slices.Sorted(maps.Keys(found))
-}
-
-// Import adds a folder that nothing refers to yet.
-func (s *Set) Import(fsys fs.FS, folder string) (err error) {
-	if s.Imports[folder] == nil {
-		s.Imports[folder], err = Read(fsys, folder)
-	}
-	return err
 }
 
 // notSchemas are the data files that live beside the schemas.
@@ -159,20 +179,13 @@ func (s *Set) readFile(fsys fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	// The YAML reader keeps positions and order, but takes more than JSON.
-	if err := json.Unmarshal(data, new(any)); err != nil {
-		return syntaxError(name, data, err)
+	root, err := parseJSON(name, data)
+	if err != nil {
+		return err
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return &Error{Pos: Pos{name, 1, 1}, Msg: err.Error()}
-	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return &Error{Pos: Pos{name, 1, 1}, Msg: "a schema file holds one JSON object"}
-	}
-	topic := Topic{Name: strings.TrimSuffix(path.Base(name), ".json"), Pos: Pos{name, 1, 1}}
+	topic := Topic{Name: strings.ReplaceAll(strings.TrimSuffix(path.Base(name), ".json"), ".", "_"), Pos: Pos{name, 1, 1}}
 	r := reader{file: name}
-	for k, v := range pairs(doc.Content[0]) {
+	for k, v := range pairs(root) {
 		switch k.Value {
 		case "$schema", "$id":
 		case "title":
@@ -230,13 +243,41 @@ func (s *Set) resolveAll() error {
 				Mend: "define it in one of the files of the folder, or correct the name"})
 		}
 	}
+	s.walk(check)
+	return errors.Join(errs...)
+}
+
+// walk calls f for every schema of the set.
+func (s *Set) walk(f func(*Schema)) {
 	for _, d := range s.Defs {
-		d.Walk(check)
+		d.Walk(f)
 	}
 	for _, b := range s.Root {
-		b.Walk(check)
+		b.Walk(f)
 	}
-	return errors.Join(errs...)
+	if s.Extends != nil {
+		for _, e := range s.Extends.Entries {
+			for _, m := range e.Members {
+				m.Walk(f)
+			}
+		}
+	}
+}
+
+// parseJSON reads a file that holds one JSON object. The YAML reader keeps
+// positions and order, but takes more than JSON.
+func parseJSON(name string, data []byte) (*yaml.Node, error) {
+	if err := json.Unmarshal(data, new(any)); err != nil {
+		return nil, syntaxError(name, data, err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, &Error{Pos: Pos{name, 1, 1}, Msg: err.Error()}
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, &Error{Pos: Pos{name, 1, 1}, Msg: "the file must hold one JSON object"}
+	}
+	return doc.Content[0], nil
 }
 
 func syntaxError(file string, data []byte, err error) error {

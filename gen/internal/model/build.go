@@ -35,6 +35,12 @@ func Build(folder string, set *load.Set) (*Package, error) {
 		}
 	}
 	b.errorType()
+	if set.Extends != nil {
+		b.extend(set.Extends)
+	}
+	if len(b.errs) == 0 {
+		b.errs = append(b.errs, b.methods())
+	}
 	return b.pkg, errors.Join(b.errs...)
 }
 

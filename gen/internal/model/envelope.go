@@ -7,10 +7,10 @@ import (
 	"github.com/acpkit/acpkit/gen/internal/load"
 )
 
-// MethodsFromEnvelopes makes the method table of a schema that comes without a
+// methodsFromEnvelopes makes the method table of a schema that comes without a
 // methods.json: a definition with an x-method is the params of a request or of
 // a notification, or a result, as the envelope says that lists it.
-func (p *Package) MethodsFromEnvelopes(set *load.Set) error {
+func (p *Package) methodsFromEnvelopes(set *load.Set) error {
 	kinds := map[string]string{} // definition → request, notification or response
 	for _, d := range set.Defs {
 		if !d.Flag("x-docs-ignore") {
@@ -39,13 +39,13 @@ func (p *Package) MethodsFromEnvelopes(set *load.Set) error {
 		})
 	}
 	for _, t := range p.Types {
-		if t.Method == "" || kinds[t.Name] == "response" {
+		if t.Method == "" || t.Extends != nil || kinds[t.Name] == "response" {
 			continue
 		}
 		if kinds[t.Name] == "" {
 			return load.Errorf(t.Pos, "%s says x-method %q, but no envelope lists it", t.Name, t.Method)
 		}
-		m := Method{Key: key(t.Method), Name: t.Method, Side: t.Side, Kind: kinds[t.Name], Params: t, Summary: sentence(t.Doc)}
+		m := Method{Pkg: p, Key: key(t.Method), Name: t.Method, Side: t.Side, Kind: kinds[t.Name], Params: t, Summary: sentence(t.Doc)}
 		for _, r := range p.Types {
 			if m.Kind == "request" && r.Method == t.Method && kinds[r.Name] == "response" {
 				m.Result = r

@@ -174,6 +174,7 @@ type Branch struct {
 
 // Method is one row of methods.json.
 type Method struct {
+	Pkg       *Package // whose table it is in
 	Key, Name string
 	Side      string // agent, client, protocol: who handles it
 	Kind      string // request or notification
