@@ -24,6 +24,8 @@ update: ## Rewrite the golden transcripts and name each one; read the diff like 
 
 gen: ## Generate Go from the schemas, offline
 	$(GO) run ./cmd/acpgen go --schema schema/acp/v1 --out generated/acp --package acp
+	$(GO) run ./cmd/acpgen go --schema schema/reasonix/v1 --out generated/reasonix --package reasonix --import schema/acp/v1=github.com/acpkit/acpkit/generated/acp
+	$(GO) run ./cmd/acpgen go --schema schema/openai/v1 --out generated/openai --package openai
 	$(GO) run ./cmd/acpgen go --schema schema/script/v1 --out generated/script --package script
 
 drift: interop/node_modules ## Compare our schema with the published one

@@ -33,7 +33,7 @@ func (v *InitializeRequest) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "protocolVersion":
 			if err = seen.once(1<<0, "protocolVersion"); err == nil {
-				v.ProtocolVersion, err = decPtr(d, decUint[acp.ProtocolVersion])
+				err = lenient(d, &v.ProtocolVersion, func(d *jx.Decoder) (*acp.ProtocolVersion, error) { return decPtr(d, decUint[acp.ProtocolVersion]) })
 			}
 		case "clientCapabilities":
 			if err = seen.once(1<<1, "clientCapabilities"); err == nil {

@@ -45,8 +45,3 @@ type SetSessionModelRequest struct {
 // Confirms the switch; the new settings are sent as a `config_option_update` before it.
 type SetSessionModelResponse struct {
 }
-
-// Answer to `session/cancel` sent as a request, which is otherwise a notification. It comes at once
-// and does not wait for the turn to end.
-type CancelSessionResponse struct {
-}

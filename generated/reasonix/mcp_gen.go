@@ -11,7 +11,7 @@ import (
 // How the agent reaches one MCP server, a source of extra tools. `type` picks the transport; an
 // entry without `type` is stdio.
 //
-// Extended: Seed line 65; wire text, section 14: the words that MCP configurations use for the
+// Extended: Seed 64 and 65; wire section 14: the words that MCP configurations use for the
 // transports..
 //
 // Variants:
@@ -31,8 +31,8 @@ func (*Unknown) isMCPServer() {}
 
 // An MCP server behind an HTTP address, usually running elsewhere.
 //
-// Extended: Seed line 68; wire text, section 14. Older clients send an object of name and value
-// where ACP has a list of pairs..
+// Extended: Seed 68; wire section 14. Older clients send an object of name and value where ACP has
+// a list of pairs..
 type MCPServerHTTP struct {
 	// Label for the server, for people and for naming its tools.
 	Name string `json:"name"`
@@ -51,8 +51,8 @@ type MCPServerHTTP struct {
 
 // An MCP server that uses the older transport with server-sent events.
 //
-// Extended: Seed line 68; wire text, section 14. Older clients send an object of name and value
-// where ACP has a list of pairs..
+// Extended: Seed 68; wire section 14. Older clients send an object of name and value where ACP has
+// a list of pairs..
 type MCPServerSSE struct {
 	// Label for this SSE server, for people and for naming its tools.
 	Name string `json:"name"`
@@ -71,8 +71,8 @@ type MCPServerSSE struct {
 
 // An MCP server the agent runs as a child process.
 //
-// Extended: Seed line 68; wire text, section 14. Older clients send an object of name and value
-// where ACP has a list of pairs..
+// Extended: Seed 68; wire section 14. Older clients send an object of name and value where ACP has
+// a list of pairs..
 type MCPServerStdio struct {
 	// Label for this local server, for people and for naming its tools.
 	Name string `json:"name"`

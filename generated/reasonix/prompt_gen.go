@@ -10,7 +10,7 @@ import (
 
 // Starts a prompt turn with what the user wrote. A session runs one turn at a time.
 //
-// Extended: Seed line 134: a client can continue a final check that a turn stopped at..
+// Extended: Seed 134: a client can continue a final check that a turn stopped at..
 type PromptRequest struct {
 	// Session the message belongs to.
 	SessionID acp.SessionID `json:"sessionId"`
@@ -30,8 +30,7 @@ type PromptRequest struct {
 
 // Ends the prompt turn; all updates of the turn come before it.
 //
-// Extended: Wire text, section 10: the end of a turn tells what it used and where it is written
-// down..
+// Extended: Wire section 10: the end of a turn tells what it used and where it is written down..
 type PromptResponse struct {
 	// What ended the turn.
 	StopReason acp.StopReason `json:"stopReason"`
