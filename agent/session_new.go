@@ -15,13 +15,14 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/turn"
 	"github.com/acpkit/acpkit/agent/internal/workspace"
 	"github.com/acpkit/acpkit/generated/acp"
+	"github.com/acpkit/acpkit/generated/reasonix"
 )
 
 // sessionNew opens a session in cwd. Errors: -32602 for a cwd that is relative,
 // missing or a file; -32000 when no provider or no key is configured, because
 // signing in helps then; -32603 for a configuration or a model reference that
 // cannot be used. Source: session setup; seed 53, 78.
-func (c *connection) sessionNew(_ context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (c *connection) sessionNew(_ context.Context, p *reasonix.NewSessionRequest) (*reasonix.NewSessionResponse, error) {
 	const method = acp.MethodSessionNew
 	if why := isDir(p.CWD); why != "" {
 		return nil, badParam(method, "/cwd", "cwd %q %s", p.CWD, why)
@@ -38,7 +39,7 @@ func (c *connection) sessionNew(_ context.Context, p *acp.NewSessionRequest) (*a
 		return nil, openError(method, err)
 	}
 	c.sessions.Add(s)
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(s.ID)}, nil
+	return &reasonix.NewSessionResponse{SessionID: acp.SessionID(s.ID)}, nil
 }
 
 // openError gives a session that cannot be opened its code.
