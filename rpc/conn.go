@@ -88,6 +88,12 @@ type Config struct {
 	// goroutine, so it must be quick.
 	Key func(method string, params json.RawMessage) string
 
+	// Inline names notifications that must have taken effect before anything
+	// behind them is looked at, a response to a pending Call included: a cancel,
+	// say. Their handlers run on the reading goroutine when nothing with their
+	// key is ahead of them, so they must not block. nil means none.
+	Inline func(method string) bool
+
 	// MaxLine bounds an inbound line, in bytes without its newline. A longer one
 	// is skipped and answered with -32700. Default 64 MiB.
 	MaxLine int

@@ -90,6 +90,8 @@ func (r *receiver) message(e *envelope, line []byte, own bool) {
 	}
 	start, err := r.in.accept(m)
 	switch {
+	case start && m.isNotification() && r.cfg.Inline != nil && r.cfg.Inline(m.req.Method):
+		r.work(m) // only the reader queues, so nothing can be waiting behind m
 	case start:
 		go r.work(m)
 	case err != nil: // it is a request with an id in use, or the Conn has stopped
