@@ -83,7 +83,7 @@ func (a *Agent) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		SessionPrompt: c.sessionPrompt,
 		SessionCancel: c.sessionCancel,
 	}
-	conn := rpc.New(in, out, rpc.Config{Handler: c.handle, Key: orderKey, Logger: a.conf.Logger})
+	conn := rpc.New(in, out, rpc.Config{Handler: c.handle, Key: orderKey, Inline: takesEffectAtOnce, Logger: a.conf.Logger})
 	c.client = acp.Client{Caller: conn}
 	return conn.Run(ctx)
 }
@@ -94,6 +94,10 @@ func (c *connection) handle(ctx context.Context, req *rpc.Request) (rpc.Appender
 	}
 	return c.handlers.Handle(ctx, req.Method, req.ID == "", req.Params)
 }
+
+// takesEffectAtOnce: a host that cancels answers its open permission requests
+// right behind the cancel, and such an answer must find the turn cancelled.
+func takesEffectAtOnce(method string) bool { return method == acp.MethodSessionCancel }
 
 // orderKey keeps a session's prompt and cancel in wire order, so that a cancel
 // right behind a prompt always ends it.

@@ -339,3 +339,22 @@ func TestCancelAsRequest(t *testing.T) {
 		}
 	}
 }
+
+// TestCancelAheadOfAnAnswer: a host cancels and answers its open permission
+// request right behind, as the protocol demands; the answer is no refusal that
+// the model goes on from.
+func TestCancelAheadOfAnAnswer(t *testing.T) {
+	const n = 200
+	p := start(t, strings.Repeat(`{"tools":[{"name":"write_file","args":{"path":"a","content":"b"}}]}`+"\n", n)+strings.Repeat(`{"text":"going on"}`+"\n", n))
+	p.newSession(`"new"`)
+	for i := 1; i <= n; i++ {
+		p.send(prompt(fmt.Sprintf(`"p%d"`, i), "s1"))
+		p.await("permission request", func(m map[string]json.RawMessage) bool {
+			return string(m["id"]) == fmt.Sprint(i) && m["method"] != nil
+		})
+		p.send(cancel("s1") + fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"outcome":{"outcome":"cancelled"}}}`+"\n", i))
+		if r := p.response(fmt.Sprintf(`"p%d"`, i)); r != `{"stopReason":"cancelled"}` {
+			t.Fatalf("prompt %d: %s", i, r)
+		}
+	}
+}

@@ -27,6 +27,9 @@ func (c *connection) ask(s *session.Session) func(context.Context, turn.Ask) (pe
 			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(a), Name: optionNames[a], Kind: acp.PermissionOptionKind(a)})
 		}
 		res, err := c.client.SessionRequestPermission(ctx, req)
+		if ctx.Err() != nil {
+			return permission.Cancelled, ctx.Err() // a cancelled turn is nothing odd
+		}
 		if err != nil {
 			c.conf.Logger.Warn("permission request failed; the call is refused", "session", s.ID, "call", ask.Call.ID, "error", err)
 			return permission.Cancelled, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -178,7 +179,7 @@ func TestPanicIsOneRequests(t *testing.T) {
 // A handler that ends its goroutine leaves its answer and its queue behind.
 func TestGoexitIsOneRequests(t *testing.T) {
 	c := byMethod(handlers{
-		"exit": func(context.Context, *rpc.Request) (rpc.Appender, error) { goexit(); return nil, nil },
+		"exit": func(context.Context, *rpc.Request) (rpc.Appender, error) { runtime.Goexit(); return nil, nil },
 		"echo": echo,
 	})
 	c.Key = func(string, json.RawMessage) string { return "k" }

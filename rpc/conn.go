@@ -6,8 +6,8 @@
 //
 //   - every request is answered exactly once, also after a panic, a cancel, the
 //     end of input or a request that is none;
-//   - messages with the same key start in wire order, all others at once, and
-//     the response to a Call comes after the notifications sent before it;
+//   - messages with the same key start in wire order, requests without one at
+//     once, and the response to a Call comes after the notifications before it;
 //   - nothing is dropped: slow handlers stop the reader, a peer that does not
 //     read stops the senders, and memory stays bounded both ways;
 //   - junk costs one answer and one line in the log, never the connection.
@@ -69,7 +69,8 @@ type Config struct {
 	//	RPCError() (code int, message string, data json.RawMessage)
 	//
 	// in its chain goes on the wire as that says, ErrMethodNotFound as -32601
-	// and any other as -32603 with its text.
+	// and any other as -32603 with its text. Before all that, an error that
+	// comes of the end of ctx goes as -32800.
 	//
 	// The context ends when the connection does (its cause is ErrClosed or that
 	// of Run's context), that of a request also when the peer cancels it and
@@ -87,12 +88,19 @@ type Config struct {
 	// goroutine, so it must be quick.
 	Key func(method string, params json.RawMessage) string
 
+	// Inline names notifications that must have taken effect before anything
+	// behind them is looked at, a response to a pending Call included: a cancel,
+	// say. Their handlers run on the reading goroutine when nothing with their
+	// key is ahead of them, so they must not block. nil means none.
+	Inline func(method string) bool
+
 	// MaxLine bounds an inbound line, in bytes without its newline. A longer one
 	// is skipped and answered with -32700. Default 64 MiB.
 	MaxLine int
 
 	// Queue bounds the inbound messages that wait or run: as long as there are
-	// so many, or they hold more than MaxLine bytes, nothing more is read.
+	// so many, or they hold more than MaxLine bytes (1 MiB if that is less),
+	// nothing more is read.
 	// Messages whose handler called Admitted do not count. While a Call from
 	// inside a handler is pending there is no bound, and while another Call is
 	// pending only notifications count: what those handlers wait for may stand
@@ -208,8 +216,8 @@ func (c *Conn) Run(ctx context.Context) error {
 // Notify sends a notification. nil params are left out. It waits while too much
 // output is pending, until ctx is done; where there is room it sends even with
 // a done ctx, so that a cancelled handler can still say how things ended.
-// It fails with ErrClosed when the connection has ended, and with an error if
-// params is no JSON value.
+// It fails with ErrClosed when the connection has ended, and with another error
+// when encoding params panics or yields what is not one line.
 func (c *Conn) Notify(ctx context.Context, method string, params Appender) error {
 	if method == "" {
 		return errNoMethod

@@ -213,7 +213,7 @@ func (in *inbox) deliver(cl *call) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	*in.pending(cl)--
-	if cl.inside {
+	if cl.inside || (in.stretches.len() == 1 && in.current.notes == 0) {
 		cl.finish()
 		return
 	}

@@ -62,7 +62,7 @@ func (l *lines) gather(first []byte) ([]byte, error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if !tooLong {
-			line = appendDoubling(line, part)
+			line = l.grow(line, part)
 			if len(line) > l.max+1 { // the newline is not part of the line
 				line, tooLong = nil, true
 			}
@@ -81,10 +81,11 @@ func (l *lines) gather(first []byte) ([]byte, error) {
 	}
 }
 
-// appendDoubling is append with a growth that copies a long line about once.
-func appendDoubling(line, part []byte) []byte {
+// grow is append, but doubles, so that a long line is copied about once, and
+// does not double beyond the limit.
+func (l *lines) grow(line, part []byte) []byte {
 	if need := len(line) + len(part); need > cap(line) {
-		line = append(make([]byte, 0, max(need, 2*cap(line))), line...)
+		line = append(make([]byte, 0, max(need, min(2*cap(line), l.max+1))), line...)
 	}
 	return append(line, part...)
 }

@@ -174,9 +174,9 @@ func echo(_ context.Context, req *rpc.Request) (rpc.Appender, error) {
 }
 
 // byMethod makes a Handler of one function for each method.
-func byMethod(handlers map[string]func(ctx context.Context, req *rpc.Request) (rpc.Appender, error)) rpc.Config {
+func byMethod(h handlers) rpc.Config {
 	return rpc.Config{Handler: func(ctx context.Context, req *rpc.Request) (rpc.Appender, error) {
-		if h := handlers[req.Method]; h != nil {
+		if h := h[req.Method]; h != nil {
 			return h(ctx, req)
 		}
 		return nil, rpc.ErrMethodNotFound

@@ -2,9 +2,12 @@ package rpc_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -341,4 +344,34 @@ func TestQueueBoundsBytes(t *testing.T) {
 			t.Error(err, handled.Load())
 		}
 	})
+}
+
+// An inline notification has taken effect when a response behind it is
+// delivered, also to a Call from inside a handler, also on one processor.
+func TestInlineComesBeforeWhatIsBehindIt(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var cancelled atomic.Int64
+	var p *peer
+	p = start(t, rpc.Config{
+		Key:    func(string, json.RawMessage) string { return "session" },
+		Inline: func(method string) bool { return method == "cancel" },
+		Handler: func(ctx context.Context, req *rpc.Request) (rpc.Appender, error) {
+			if req.Method == "cancel" {
+				cancelled.Add(1)
+				return nil, nil
+			}
+			rpc.Admitted(ctx)
+			before := cancelled.Load()
+			if _, err := p.conn.Call(ctx, "ask", nil); err != nil {
+				return nil, err
+			}
+			return raw(strconv.FormatInt(cancelled.Load()-before, 10)), nil
+		},
+	})
+	for i := 1; i <= 200; i++ {
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"p%d","method":"prompt"}`, i))
+		p.expect(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ask"}`, i))
+		p.send(`{"jsonrpc":"2.0","method":"cancel"}` + "\n" + fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":"cancelled"}`, i))
+		p.expect(fmt.Sprintf(`{"jsonrpc":"2.0","id":"p%d","result":1}`, i))
+	}
 }

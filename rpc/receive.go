@@ -68,20 +68,21 @@ func (r *receiver) receive(line []byte, own bool) {
 
 // message takes a well-formed request or notification to the inbox.
 func (r *receiver) message(e *envelope, line []byte, own bool) {
-	m := &message{Context: r.base, conn: r.Conn}
-	m.req.Method = r.method(e.method)
-	if e.params != nil && !isNull(e.params) {
-		m.req.Params = keep(e.params, own)
-	}
-	if e.id == nil && m.req.Method == methodCancel {
+	method := r.method(e.method)
+	if e.id == nil && method == methodCancel {
 		r.cancel(e.params, line)
 		return
+	}
+	m := &message{Context: r.base, conn: r.Conn}
+	m.req.Method = method
+	if e.params != nil && !isNull(e.params) {
+		m.req.Params = keep(e.params, own)
 	}
 	m.size = len(m.req.Params)
 	if own {
 		m.size = len(line)
 	}
-	m.key = r.keyOf(m.req.Method, m.req.Params)
+	m.key = r.keyOf(method, m.req.Params)
 	m.ordered = m.key != "" || e.id == nil
 	if e.id != nil {
 		m.req.ID = ID(e.id)
@@ -89,6 +90,8 @@ func (r *receiver) message(e *envelope, line []byte, own bool) {
 	}
 	start, err := r.in.accept(m)
 	switch {
+	case start && m.isNotification() && r.cfg.Inline != nil && r.cfg.Inline(m.req.Method):
+		r.work(m) // only the reader queues, so nothing can be waiting behind m
 	case start:
 		go r.work(m)
 	case err != nil: // it is a request with an id in use, or the Conn has stopped
@@ -96,7 +99,7 @@ func (r *receiver) message(e *envelope, line []byte, own bool) {
 			m.cancel(err)
 		}
 		if err == errIDInUse {
-			r.reject(m.req.ID, CodeInvalidRequest, prefix(m.req.Method)+err.Error(), line)
+			r.reject(m.req.ID, CodeInvalidRequest, prefix(method)+err.Error(), line)
 		}
 	}
 }

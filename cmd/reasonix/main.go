@@ -90,6 +90,9 @@ func (c *acpCmd) Run(io stdio) error {
 	// A host ends us by closing stdin; SIGTERM ends running turns the same way.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	// A host that has stopped reading is an error of the connection; Go would
+	// let the signal kill the process in the middle of its clean-up.
+	signal.Ignore(syscall.SIGPIPE)
 	err := c.agent(io.err).Serve(ctx, io.in, io.out)
 	if ctx.Err() != nil {
 		return nil
