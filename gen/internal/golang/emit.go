@@ -94,6 +94,9 @@ func Emit(pkg *model.Package, o Options) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
+	if len(pkg.Contract) > 0 {
+		g.contract()
+	}
 	if o.Provenance != nil {
 		g.provenance()
 	}

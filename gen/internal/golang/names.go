@@ -108,7 +108,7 @@ func split(s string) []string {
 
 // reserved are the exported names that support and dispatch code declares.
 var reserved = []string{"DecodeError", "Unknown", "Nullable", "Null", "Value", "Entry", "RawJSON", "Caller", "Agent", "Client",
-	"AgentHandlers", "ClientHandlers", "Method", "Methods", "Protocol", "Version", "SourcePackage", "SourceVersion", "SourceFile", "SourceSHA256"}
+	"AgentHandlers", "ClientHandlers", "Method", "Methods", "Protocol", "Version", "SourcePackage", "SourceVersion", "SourceFile", "SourceSHA256", "Contract", "ContractRow"}
 
 // scope finds names that clash.
 type scope struct {

@@ -56,6 +56,8 @@ type Set struct {
 	Extends *Extends
 	// MethodsFile is methods.json, nil when the folder has none.
 	MethodsFile *File
+	// ContractFile is contract.json, nil when the folder has none.
+	ContractFile *File
 	// Imports are the other folders that references lead to, by their path.
 	Imports map[string]*Set
 	// Root holds the root `anyOf` of a bundled schema or of our envelope file:
@@ -120,6 +122,9 @@ func read(fsys fs.FS, name string, from []string) (*Set, error) {
 			return nil, err
 		}
 		if set.MethodsFile, err = readFile(fsys, path.Join(name, "methods.json")); err != nil {
+			return nil, err
+		}
+		if set.ContractFile, err = readFile(fsys, path.Join(name, "contract.json")); err != nil {
 			return nil, err
 		}
 	}

@@ -41,6 +41,9 @@ func Build(folder string, set *load.Set) (*Package, error) {
 	if len(b.errs) == 0 {
 		b.errs = append(b.errs, b.methods())
 	}
+	if f := set.ContractFile; f != nil {
+		b.errs = append(b.errs, b.pkg.readContract(f))
+	}
 	return b.pkg, errors.Join(b.errs...)
 }
 

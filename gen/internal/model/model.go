@@ -17,6 +17,8 @@ type Package struct {
 	Topics  []load.Topic
 	Types   []*Type // in the order of the files
 	Methods []Method
+	// Contract is what contract.json promises, empty when there is none.
+	Contract []ContractRow
 	// ErrorType is the object that the envelopes carry in their `error`
 	// member, nil when the folder has no envelopes.
 	ErrorType *Type
