@@ -6,7 +6,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -139,6 +141,7 @@ func TestACPXExec(t *testing.T) {
 func TestACPXSession(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
+	t.Cleanup(func() { _ = os.Remove(p.acpxSockets()) })
 	made := p.runACPX(t, "sessions", "new")
 	if made.Code != acpxFine || made.Action != "session_ensured" {
 		t.Fatalf("sessions new: %+v", made)
@@ -172,6 +175,11 @@ func TestACPXSession(t *testing.T) {
 	}
 	p.nothingRuns(t) // the queue process ends the agent
 	p.judged(t)
+}
+
+// acpxSockets is the folder of the queue process's socket. acpx names it by HOME, always in /tmp, and leaves it empty.
+func (p place) acpxSockets() string {
+	return filepath.Join("/tmp", fmt.Sprintf("acpx-%.5x", sha256.Sum256([]byte(p.home))))
 }
 
 // running is an acpx that has not ended.

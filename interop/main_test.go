@@ -140,8 +140,8 @@ func abs(t *testing.T, path string) string {
 
 // place is where one test's programs run: nothing of the user's is seen or touched.
 type place struct {
-	workspace, home, record, temp string
-	extra                         []string // of the environment
+	workspace, home, record string
+	extra                   []string // of the environment
 }
 
 func newPlace(t *testing.T) place {
@@ -156,23 +156,13 @@ func newPlace(t *testing.T) place {
 	if err := os.WriteFile(filepath.Join(p.workspace, "README.md"), []byte("A folder for tests.\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	// Apart, because acpx has sockets in it, whose paths must be short.
-	var err error
-	if p.temp, err = os.MkdirTemp("", "acp"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.nothingRuns(t)
-		if err := os.RemoveAll(p.temp); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { p.nothingRuns(t) })
 	return p
 }
 
 // env is a bare environment. REASONIX_HOME also marks every process that was started in this place.
 func (p place) env() []string {
-	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "TMPDIR=" + p.temp, p.mark()}, p.extra...)
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, p.mark()}, p.extra...)
 }
 
 func (p place) mark() string { return "REASONIX_HOME=" + filepath.Join(p.home, ".reasonix") }
