@@ -90,5 +90,6 @@ func Drift(ours fs.FS, dir string, theirs fs.FS, file string) (changes []Change,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return changes, drift.SharedProse(a, b, 8), nil
+	docs, err := drift.Files(ours, dir)
+	return changes, drift.SharedProse(docs, b, 8), err
 }
