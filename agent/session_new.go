@@ -27,6 +27,11 @@ func (c *connection) sessionNew(_ context.Context, p *reasonix.NewSessionRequest
 	if why := isDir(p.CWD); why != "" {
 		return nil, badParam(method, "/cwd", "cwd %q %s", p.CWD, why)
 	}
+	for i, server := range p.MCPServers {
+		if u, unknown := server.(*reasonix.Unknown); unknown {
+			return nil, badParam(method, fmt.Sprintf("/mcpServers/%d/type", i), "MCP servers of type %q are not known; known are stdio, http and sse", u.Tag)
+		}
+	}
 	if n := len(p.MCPServers); n > 0 {
 		c.conf.Logger.Warn("MCP servers are not supported by this version; they are not started", "count", n)
 	}
