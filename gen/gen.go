@@ -61,7 +61,7 @@ func generate(fsys fs.FS, o Options, names *golang.Names) (map[string][]byte, er
 
 // Load reads a schema folder or file into the model, with its methods.json when
 // it has one.
-func Load(fsys fs.FS, name string) (*model.Package, error) {
+func Load(fsys fs.FS, name string) (*Package, error) {
 	set, err := load.Read(fsys, name)
 	if err != nil {
 		return nil, err
