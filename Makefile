@@ -27,6 +27,7 @@ gen: ## Generate Go from the schemas, offline
 	$(GO) run ./cmd/acpgen go --schema schema/reasonix/v1 --out generated/reasonix --package reasonix --import schema/acp/v1=github.com/acpkit/acpkit/generated/acp
 	$(GO) run ./cmd/acpgen go --schema schema/openai/v1 --out generated/openai --package openai
 	$(GO) run ./cmd/acpgen go --schema schema/script/v1 --out generated/script --package script
+	$(GO) run ./cmd/acpgen docs --schema schema/acp/v1 --schema schema/reasonix/v1 --schema schema/openai/v1 --schema schema/script/v1 --out generated/docs
 
 drift: interop/node_modules ## Compare our schema with the published one
 	$(GO) run ./cmd/acpgen drift --prose

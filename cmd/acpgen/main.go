@@ -17,6 +17,7 @@ import (
 
 type cli struct {
 	Go    goCmd    `cmd:"" help:"Generate a Go package from a schema folder or file."`
+	Docs  docsCmd  `cmd:"" help:"Write reference pages in Markdown from schema folders."`
 	Check checkCmd `cmd:"" help:"Read schemas and generate them in memory; report every fault with its place."`
 	Drift driftCmd `cmd:"" help:"Compare our schema with a published one, both ways, ignoring prose."`
 }
