@@ -1,6 +1,9 @@
 package gen
 
-import "github.com/acpkit/acpkit/gen/internal/model"
+import (
+	"github.com/acpkit/acpkit/gen/internal/markdown"
+	"github.com/acpkit/acpkit/gen/internal/model"
+)
 
 // The neutral picture of a schema, for tools and tests beside the generator.
 type (
@@ -28,3 +31,7 @@ const (
 	String = model.String
 	Bool   = model.Bool
 )
+
+// Instances returns example values of an object or a union as compact JSON: one
+// with the members it must have, one with all, and for a union some per branch.
+func Instances(t *Type) []string { return markdown.Instances(t) }
