@@ -94,5 +94,17 @@ func openModel(conf *config.Config, ref config.Model) (model.Model, error) {
 		}
 		return script.New(), nil
 	}
-	return nil, fmt.Errorf("model %s: this version cannot talk to providers of kind %q yet; use a scripted provider or --model offline/demo", ref, provider.Kind)
+	return unreachable{ref, provider.Kind}, nil
+}
+
+// unreachable is a model whose provider this version cannot talk to. The session
+// opens all the same, since its model can be another one later, and each prompt
+// says what is the matter.
+type unreachable struct {
+	ref  config.Model
+	kind string
+}
+
+func (u unreachable) Stream(context.Context, *model.Request, func(model.Delta) error) (model.Result, error) {
+	return model.Result{}, fmt.Errorf("model %s: this version cannot talk to providers of kind %q yet; use a scripted provider or --model offline/demo", u.ref, u.kind)
 }
