@@ -24,7 +24,10 @@ update: ## Rewrite the golden transcripts and name each one; read the diff like 
 
 gen: ## Generate Go from the schemas, offline
 	$(GO) run ./cmd/acpgen go --schema schema/acp/v1 --out generated/acp --package acp
+	$(GO) run ./cmd/acpgen go --schema schema/reasonix/v1 --out generated/reasonix --package reasonix --import schema/acp/v1=github.com/acpkit/acpkit/generated/acp
+	$(GO) run ./cmd/acpgen go --schema schema/openai/v1 --out generated/openai --package openai
 	$(GO) run ./cmd/acpgen go --schema schema/script/v1 --out generated/script --package script
+	$(GO) run ./cmd/acpgen docs --schema schema/acp/v1 --schema schema/reasonix/v1 --schema schema/openai/v1 --schema schema/script/v1 --out generated/docs
 
 drift: interop/node_modules ## Compare our schema with the published one
 	$(GO) run ./cmd/acpgen drift --prose
@@ -32,6 +35,8 @@ drift: interop/node_modules ## Compare our schema with the published one
 lint: ## gofmt, staticcheck
 	@out=$$(gofmt -l .); [ -z "$$out" ] || { echo "gofmt would change:"; echo "$$out"; exit 1; }
 	$(GO) tool staticcheck ./...
+	$(GO) vet -tags interop ./interop/...
+	$(GO) tool staticcheck -tags interop ./interop/...
 
 check: build lint ## Everything that must hold, but for what needs node: build, vet, lint, fresh tree, tests with the race detector, no skips
 	for os in linux windows darwin; do GOOS=$$os $(GO) vet ./... || exit 1; done

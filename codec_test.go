@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 		{"range", `{"protocolVersion":70000}`, new(acp.InitializeRequest), "/protocolVersion", "integer out of range"},
 		{"negative", `{"protocolVersion":-1}`, new(acp.InitializeRequest), "/protocolVersion", "integer out of range"},
 		{"fraction", `{"protocolVersion":1.5}`, new(acp.InitializeRequest), "/protocolVersion", "expected an integer, got 1.5"},
-		{"closed enum", `{"stopReason":"error"}`, new(acp.PromptResponse), "/stopReason", "error is not a value of StopReason"},
+		{"closed enum", `{"stopReason":"error"}`, new(acp.PromptResponse), "/stopReason", "error is not one of the values allowed here"},
 		{"empty title", `{"severity":"info","title":""}`, new(acp.Notice), "/title", "shorter than 1 characters"},
 		{"no variant", `{"resource":{"uri":"u"}}`, new(acp.EmbeddedResource), "/resource", "object does not fit any variant of EmbeddedResourceResource"},
 		{"pointer escapes", `{"type":"terminal","id":"i","name":"n","env":{"a/b~c":1}}`, new(authMethod), "/env/a~1b~0c", "expected a string, got number"},

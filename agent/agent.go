@@ -20,6 +20,7 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/config"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
+	"github.com/acpkit/acpkit/generated/reasonix"
 	"github.com/acpkit/acpkit/rpc"
 )
 
@@ -67,7 +68,7 @@ func New(c Config) *Agent {
 type connection struct {
 	*Agent
 	client   acp.Client
-	handlers acp.AgentHandlers
+	handlers reasonix.AgentHandlers
 	sessions session.Registry
 }
 
@@ -75,7 +76,7 @@ type connection struct {
 // returns nil at the end of in: running turns are then cancelled and answered.
 func (a *Agent) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &connection{Agent: a}
-	c.handlers = acp.AgentHandlers{
+	c.handlers = reasonix.AgentHandlers{
 		Initialize:    c.initialize,
 		Authenticate:  c.authenticate,
 		SessionNew:    c.sessionNew,

@@ -310,6 +310,36 @@ func TestErrorsAreBounded(t *testing.T) {
 	}
 }
 
+// TestPromptAction: nothing to continue is -32600, an unknown word -32602, and
+// the empty one an ordinary prompt.
+func TestPromptAction(t *testing.T) {
+	p := start(t, `{"text":"x"}`+"\n")
+	p.newSession("1")
+	for id, c := range map[string]struct{ action, want string }{
+		"2": {"final_readiness_recovery", `"code":-32600`},
+		"3": {"make_coffee", `"code":-32602`},
+		"4": {"", `"stopReason":"end_turn"`},
+	} {
+		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"session/prompt","params":{"sessionId":"s1","action":%q,"prompt":[{"type":"text","text":"go"}]}}`+"\n", id, c.action))
+		if r := p.response(id); !strings.Contains(r, c.want) {
+			t.Errorf("action %q: %s", c.action, r)
+		}
+	}
+}
+
+// TestCancelAsRequest: some hosts wait for an answer.
+func TestCancelAsRequest(t *testing.T) {
+	p := start(t, `{"hang":true}`+"\n")
+	p.newSession("1")
+	p.send(prompt("2", "s1") + `{"jsonrpc":"2.0","id":3,"method":"session/cancel","params":{"sessionId":"s1"}}` + "\n" +
+		`{"jsonrpc":"2.0","id":4,"method":"session/cancel","params":{"sessionId":"nobody"}}` + "\n")
+	for id, want := range map[string]string{"2": `{"stopReason":"cancelled"}`, "3": "{}", "4": "{}"} {
+		if r := p.response(id); r != want {
+			t.Errorf("%s: %s", id, r)
+		}
+	}
+}
+
 // TestCancelAheadOfAnAnswer: a host cancels and answers its open permission
 // request right behind, as the protocol demands; the answer is no refusal that
 // the model goes on from.

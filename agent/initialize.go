@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/acpkit/acpkit/generated/acp"
+	"github.com/acpkit/acpkit/generated/reasonix"
 )
 
 // setupMethod is the id of the terminal auth method: the host launches the
@@ -15,7 +16,7 @@ var setupArgs = []string{"setup"}
 
 // initialize answers the one version that we speak, whatever was asked, and
 // what the set handlers can do. Source: initialization; seed 26-36.
-func (c *connection) initialize(_ context.Context, _ *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+func (c *connection) initialize(_ context.Context, _ *reasonix.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{
 		ProtocolVersion: acp.Version,
 		AgentCapabilities: acp.AgentCapabilities{
@@ -49,23 +50,12 @@ func marker[T any](there bool) *T {
 	return new(T)
 }
 
-// tolerant repairs the params of initialize: a host must get an answer before
-// it can be told anything, so what is malformed counts as absent, the version
-// included. The optional members repair themselves by the schema.
+// tolerant makes params of initialize that are no proper object an empty one: a
+// host must get an answer before it can be told anything. Members that do not
+// fit count as absent by the schema.
 func tolerant(params json.RawMessage) json.RawMessage {
-	if new(acp.InitializeRequest).UnmarshalJSON(params) == nil {
-		return params
+	if new(reasonix.InitializeRequest).UnmarshalJSON(params) != nil {
+		return json.RawMessage("{}")
 	}
-	members := map[string]json.RawMessage{}
-	if json.Unmarshal(params, &members) != nil || members == nil {
-		members = map[string]json.RawMessage{}
-	}
-	if probe, _ := json.Marshal(map[string]json.RawMessage{"protocolVersion": members["protocolVersion"]}); new(acp.InitializeRequest).UnmarshalJSON(probe) != nil {
-		members["protocolVersion"] = json.RawMessage("1")
-	}
-	repaired, err := json.Marshal(members)
-	if err != nil || new(acp.InitializeRequest).UnmarshalJSON(repaired) != nil {
-		return json.RawMessage(`{"protocolVersion":1}`)
-	}
-	return repaired
+	return params
 }

@@ -15,16 +15,22 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/turn"
 	"github.com/acpkit/acpkit/agent/internal/workspace"
 	"github.com/acpkit/acpkit/generated/acp"
+	"github.com/acpkit/acpkit/generated/reasonix"
 )
 
 // sessionNew opens a session in cwd. Errors: -32602 for a cwd that is relative,
 // missing or a file; -32000 when no provider or no key is configured, because
 // signing in helps then; -32603 for a configuration or a model reference that
 // cannot be used. Source: session setup; seed 53, 78.
-func (c *connection) sessionNew(_ context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (c *connection) sessionNew(_ context.Context, p *reasonix.NewSessionRequest) (*reasonix.NewSessionResponse, error) {
 	const method = acp.MethodSessionNew
 	if why := isDir(p.CWD); why != "" {
 		return nil, badParam(method, "/cwd", "cwd %q %s", p.CWD, why)
+	}
+	for i, server := range p.MCPServers {
+		if u, unknown := server.(*reasonix.Unknown); unknown {
+			return nil, badParam(method, fmt.Sprintf("/mcpServers/%d/type", i), "MCP servers of type %q are not known; known are stdio, http and sse", u.Tag)
+		}
 	}
 	if n := len(p.MCPServers); n > 0 {
 		c.conf.Logger.Warn("MCP servers are not supported by this version; they are not started", "count", n)
@@ -38,7 +44,7 @@ func (c *connection) sessionNew(_ context.Context, p *acp.NewSessionRequest) (*a
 		return nil, openError(method, err)
 	}
 	c.sessions.Add(s)
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(s.ID)}, nil
+	return &reasonix.NewSessionResponse{SessionID: acp.SessionID(s.ID)}, nil
 }
 
 // openError gives a session that cannot be opened its code.
@@ -88,5 +94,17 @@ func openModel(conf *config.Config, ref config.Model) (model.Model, error) {
 		}
 		return script.New(), nil
 	}
-	return nil, fmt.Errorf("model %s: this version cannot talk to providers of kind %q yet; use a scripted provider or --model offline/demo", ref, provider.Kind)
+	return unreachable{ref, provider.Kind}, nil
+}
+
+// unreachable is a model whose provider this version cannot talk to. The session
+// opens all the same, since its model can be another one later, and each prompt
+// says what is the matter.
+type unreachable struct {
+	ref  config.Model
+	kind string
+}
+
+func (u unreachable) Stream(context.Context, *model.Request, func(model.Delta) error) (model.Result, error) {
+	return model.Result{}, fmt.Errorf("model %s: this version cannot talk to providers of kind %q yet; use a scripted provider or --model offline/demo", u.ref, u.kind)
 }

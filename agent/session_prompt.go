@@ -9,6 +9,7 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/agent/internal/turn"
 	"github.com/acpkit/acpkit/generated/acp"
+	"github.com/acpkit/acpkit/generated/reasonix"
 	"github.com/acpkit/acpkit/rpc"
 )
 
@@ -18,13 +19,20 @@ const system = "You are Reasonix, a coding agent that works in the user's worksp
 	"Read before you write, keep a plan with todo_write when there are several steps, and say briefly what you did."
 
 // sessionPrompt runs one turn and answers when it has ended. Errors: -32602 for
-// an unknown session or a prompt without anything usable, -32600 when a prompt
-// is running, -32603 when the model fails. Source: prompt turn; seed 56, 110-112.
-func (c *connection) sessionPrompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+// an unknown session, an unknown action or a prompt without anything usable,
+// -32600 when a prompt is running or when the action has nothing to continue,
+// -32603 when the model fails. Source: prompt turn; seed 56, 110-112.
+func (c *connection) sessionPrompt(ctx context.Context, p *reasonix.PromptRequest) (*reasonix.PromptResponse, error) {
 	const method = acp.MethodSessionPrompt
 	s := c.sessions.Find(string(p.SessionID))
 	if s == nil {
 		return nil, badParam(method, "/sessionId", "unknown session %q", p.SessionID)
+	}
+	if p.Action != nil && *p.Action != "" {
+		if !p.Action.Known() {
+			return nil, badParam(method, "/action", "unknown action %q", *p.Action)
+		}
+		return nil, fault(acp.ErrorCodeInvalidRequest, method, "there is no final check to continue")
 	}
 	text, err := flatten(p.Prompt)
 	if err != nil {
@@ -46,18 +54,18 @@ func (c *connection) sessionPrompt(ctx context.Context, p *acp.PromptRequest) (*
 
 // stopReason is the one place where an outcome becomes an answer. Failure is an
 // error, never a stop reason of its own.
-func (c *connection) stopReason(s *session.Session, outcome turn.Outcome) (*acp.PromptResponse, error) {
+func (c *connection) stopReason(s *session.Session, outcome turn.Outcome) (*reasonix.PromptResponse, error) {
 	switch o := outcome.(type) {
 	case turn.EndTurn:
-		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		return &reasonix.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 	case turn.MaxTokens:
-		return &acp.PromptResponse{StopReason: acp.StopReasonMaxTokens}, nil
+		return &reasonix.PromptResponse{StopReason: acp.StopReasonMaxTokens}, nil
 	case turn.MaxTurnRequests:
-		return &acp.PromptResponse{StopReason: acp.StopReasonMaxTurnRequests}, nil
+		return &reasonix.PromptResponse{StopReason: acp.StopReasonMaxTurnRequests}, nil
 	case turn.Refusal:
-		return &acp.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
+		return &reasonix.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
 	case turn.Cancelled:
-		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+		return &reasonix.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 	case turn.Failed:
 		c.conf.Logger.Error("turn failed", "session", s.ID, "model", s.ModelRef, "error", o.Err)
 		return nil, fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "%v", o.Err)

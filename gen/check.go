@@ -54,7 +54,11 @@ func Check(fsys fs.FS, folders []string, all bool) ([]Report, error) {
 			errs = append(errs, err)
 			continue
 		}
-		files, err := generate(fsys, Options{Schema: dir, Package: "check"}, names)
+		imports := map[string]string{}
+		for _, imp := range pkg.Imports {
+			imports[imp.Folder] = "check/" + path.Base(path.Dir(imp.Folder))
+		}
+		files, err := generate(fsys, Options{Schema: dir, Package: "check", Imports: imports}, names)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -86,5 +90,6 @@ func Drift(ours fs.FS, dir string, theirs fs.FS, file string) (changes []Change,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return changes, drift.SharedProse(a, b, 8), nil
+	docs, err := drift.Files(ours, dir)
+	return changes, drift.SharedProse(docs, b, 8), err
 }

@@ -9,7 +9,6 @@ package gen
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -29,6 +28,9 @@ type Options struct {
 	Schema string
 	// Package is the name of the Go package.
 	Package string
+	// Imports are the import paths of the folders that the schema refers to, by
+	// folder; the last element of a path is the package's name.
+	Imports map[string]string
 }
 
 // Generate returns the files of one package, by file name. Faults in the schema come
@@ -50,29 +52,21 @@ func generate(fsys fs.FS, o Options, names *golang.Names) (map[string][]byte, er
 	if err != nil {
 		return nil, err
 	}
-	return golang.Emit(pkg, golang.Options{Package: o.Package, Source: o.Schema, Names: names, Provenance: prov})
+	imports := map[string]golang.GoPackage{}
+	for folder, p := range o.Imports {
+		imports[folder] = golang.GoPackage{Path: p, Name: path.Base(p)}
+	}
+	return golang.Emit(pkg, golang.Options{Package: o.Package, Source: o.Schema, Names: names, Provenance: prov, Imports: imports})
 }
 
 // Load reads a schema folder or file into the model, with its methods.json when
 // it has one.
-func Load(fsys fs.FS, name string) (*model.Package, error) {
+func Load(fsys fs.FS, name string) (*Package, error) {
 	set, err := load.Read(fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	pkg, err := model.Build(set)
-	if err != nil {
-		return nil, err
-	}
-	file := path.Join(name, "methods.json")
-	data, err := fs.ReadFile(fsys, file)
-	if errors.Is(err, fs.ErrNotExist) || path.Ext(name) == ".json" {
-		return pkg, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return pkg, pkg.AddMethods(file, data)
+	return model.Build(name, set)
 }
 
 // provenance looks for sources.json above the folder; its keys are folders

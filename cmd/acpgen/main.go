@@ -17,6 +17,7 @@ import (
 
 type cli struct {
 	Go    goCmd    `cmd:"" help:"Generate a Go package from a schema folder or file."`
+	Docs  docsCmd  `cmd:"" help:"Write reference pages in Markdown from schema folders."`
 	Check checkCmd `cmd:"" help:"Read schemas and generate them in memory; report every fault with its place."`
 	Drift driftCmd `cmd:"" help:"Compare our schema with a published one, both ways, ignoring prose."`
 }
@@ -49,9 +50,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 type goCmd struct {
-	Schema  string `required:"" help:"Schema folder, or one schema file with $$defs." placeholder:"DIR|FILE"`
-	Out     string `required:"" help:"Folder to write; generated files in it that are no longer made are removed." placeholder:"DIR"`
-	Package string `required:"" help:"Name of the Go package." placeholder:"NAME"`
+	Schema  string            `required:"" help:"Schema folder, or one schema file with $$defs." placeholder:"DIR|FILE"`
+	Out     string            `required:"" help:"Folder to write; generated files in it that are no longer made are removed." placeholder:"DIR"`
+	Package string            `required:"" help:"Name of the Go package." placeholder:"NAME"`
+	Import  map[string]string `help:"Go package of a schema folder that the schema refers to; may be repeated." placeholder:"FOLDER=PATH"`
 }
 
 func (c *goCmd) Run(stdout io.Writer) error {
@@ -59,7 +61,7 @@ func (c *goCmd) Run(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	files, err := gen.Generate(fsys, gen.Options{Schema: schema, Package: c.Package})
+	files, err := gen.Generate(fsys, gen.Options{Schema: schema, Package: c.Package, Imports: c.Import})
 	if err != nil {
 		return err
 	}

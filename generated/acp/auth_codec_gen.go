@@ -52,13 +52,15 @@ func encAuthMethod(w *jx.Writer, v AuthMethod) {
 	}
 }
 
-func encAuthMethodFields(w *jx.Writer, v AuthMethod, c byte) byte {
+func encAuthMethodFields(w *jx.Writer, v AuthMethod, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *AuthMethodTerminal:
 		w.Buf = append(append(w.Buf, c), `"type":"terminal"`...)
 		return v.fields(w, ',')
 	case *AuthMethodAgent:
 		return v.fields(w, c)
+	case *Unknown:
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }

@@ -95,7 +95,7 @@ func (v *SessionConfigOption) fields(w *jx.Writer, c byte) byte {
 		w.Buf = append(w.Buf, `,"_meta":`...)
 		encRaw(w, v.Meta)
 	}
-	return encSessionConfigOptionTypeFields(w, v.Type, ',')
+	return encSessionConfigOptionTypeFields(w, v.Type, ',', "id", "name", "description", "category", "_meta")
 }
 
 func decSessionConfigOptionType(d *jx.Decoder) (SessionConfigOptionType, error) {
@@ -115,7 +115,7 @@ func decSessionConfigOptionType(d *jx.Decoder) (SessionConfigOptionType, error) 
 	return decUnknown(d, tag)
 }
 
-func encSessionConfigOptionTypeFields(w *jx.Writer, v SessionConfigOptionType, c byte) byte {
+func encSessionConfigOptionTypeFields(w *jx.Writer, v SessionConfigOptionType, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *SessionConfigSelect:
 		w.Buf = append(append(w.Buf, c), `"type":"select"`...)
@@ -124,7 +124,7 @@ func encSessionConfigOptionTypeFields(w *jx.Writer, v SessionConfigOptionType, c
 		w.Buf = append(append(w.Buf, c), `"type":"boolean"`...)
 		return v.fields(w, ',')
 	case *Unknown:
-		return encMembers(w, v.Raw, c, "id", "name", "description", "category", "_meta")
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }
@@ -516,7 +516,7 @@ func (v *SetSessionConfigOptionRequest) fields(w *jx.Writer, c byte) byte {
 		w.Buf = append(w.Buf, `,"_meta":`...)
 		encRaw(w, v.Meta)
 	}
-	return encSetSessionConfigOptionRequestValueFields(w, v.Value, ',')
+	return encSetSessionConfigOptionRequestValueFields(w, v.Value, ',', "sessionId", "configId", "_meta")
 }
 
 func decSetSessionConfigOptionRequestValue(d *jx.Decoder) (SetSessionConfigOptionRequestValue, error) {
@@ -536,7 +536,7 @@ func decSetSessionConfigOptionRequestValue(d *jx.Decoder) (SetSessionConfigOptio
 	return decUnknown(d, tag)
 }
 
-func encSetSessionConfigOptionRequestValueFields(w *jx.Writer, v SetSessionConfigOptionRequestValue, c byte) byte {
+func encSetSessionConfigOptionRequestValueFields(w *jx.Writer, v SetSessionConfigOptionRequestValue, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *SetSessionConfigOptionRequestBoolean:
 		w.Buf = append(append(w.Buf, c), `"type":"boolean"`...)
@@ -544,7 +544,7 @@ func encSetSessionConfigOptionRequestValueFields(w *jx.Writer, v SetSessionConfi
 	case *SetSessionConfigOptionRequestValueID:
 		return v.fields(w, c)
 	case *Unknown:
-		return encMembers(w, v.Raw, c, "sessionId", "configId", "_meta")
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }

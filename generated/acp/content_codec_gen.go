@@ -4,7 +4,6 @@ package acp
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/go-faster/jx"
 )
@@ -59,7 +58,7 @@ func encContentBlock(w *jx.Writer, v ContentBlock) {
 	}
 }
 
-func encContentBlockFields(w *jx.Writer, v ContentBlock, c byte) byte {
+func encContentBlockFields(w *jx.Writer, v ContentBlock, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *TextContent:
 		w.Buf = append(append(w.Buf, c), `"type":"text"`...)
@@ -76,6 +75,8 @@ func encContentBlockFields(w *jx.Writer, v ContentBlock, c byte) byte {
 	case *EmbeddedResource:
 		w.Buf = append(append(w.Buf, c), `"type":"resource"`...)
 		return v.fields(w, ',')
+	case *Unknown:
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }
@@ -728,7 +729,9 @@ func (v *Annotations) decode(d *jx.Decoder, tag string) error {
 		case "audience":
 			if err = seen.once(1<<0, "audience"); err == nil {
 				err = lenient(d, &v.Audience, func(d *jx.Decoder) ([]Role, error) {
-					return decNil(d, func(d *jx.Decoder) ([]Role, error) { return decArr(d, true, decRole) })
+					return decNil(d, func(d *jx.Decoder) ([]Role, error) {
+						return decArr(d, true, func(d *jx.Decoder) (Role, error) { return decKnown(d, decStr[Role]) })
+					})
 				})
 			}
 		case "lastModified":
@@ -784,12 +787,4 @@ func (v *Annotations) fields(w *jx.Writer, c byte) byte {
 		c = ','
 	}
 	return c
-}
-
-func decRole(d *jx.Decoder) (Role, error) {
-	v, err := decStr[Role](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of Role", v)}
-	}
-	return v, err
 }

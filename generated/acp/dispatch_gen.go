@@ -28,6 +28,11 @@ func (e *Error) RPCError() (code int, message string, data json.RawMessage) {
 	return int(e.Code), e.Message, e.Data
 }
 
+func withData(e *Error, raw json.RawMessage) *Error {
+	e.Data = raw
+	return e
+}
+
 func methodNotFound(method string) error {
 	return &Error{Code: -32601, Message: method + ": method not found"}
 }
@@ -38,7 +43,13 @@ type appender[T any] interface {
 	AppendJSON(b []byte) []byte
 }
 
-func handleRequest[P, R any, PP decoder[P], RR appender[R]](ctx context.Context, method string, notification bool, params json.RawMessage, f func(context.Context, *P) (*R, error)) (interface{ AppendJSON(b []byte) []byte }, error) {
+// unmarshaler is a pointer to params or a result, of this package or another.
+type unmarshaler[T any] interface {
+	*T
+	UnmarshalJSON(data []byte) error
+}
+
+func handleRequest[P, R any, PP unmarshaler[P], RR appender[R]](ctx context.Context, method string, notification bool, params json.RawMessage, f func(context.Context, *P) (*R, error)) (interface{ AppendJSON(b []byte) []byte }, error) {
 	if f == nil || notification {
 		return nil, methodNotFound(method)
 	}
@@ -56,7 +67,7 @@ func handleRequest[P, R any, PP decoder[P], RR appender[R]](ctx context.Context,
 	return RR(r), nil
 }
 
-func handleNotification[P any, PP decoder[P]](ctx context.Context, method string, notification bool, params json.RawMessage, f func(context.Context, *P) error) (interface{ AppendJSON(b []byte) []byte }, error) {
+func handleNotification[P any, PP unmarshaler[P]](ctx context.Context, method string, notification bool, params json.RawMessage, f func(context.Context, *P) error) (interface{ AppendJSON(b []byte) []byte }, error) {
 	if f == nil || !notification {
 		return nil, methodNotFound(method)
 	}
@@ -67,13 +78,20 @@ func handleNotification[P any, PP decoder[P]](ctx context.Context, method string
 	return nil, f(ctx, &p)
 }
 
+// handleEither is a notification that is answered {} when it comes as a request.
+func handleEither[P any, PP unmarshaler[P]](ctx context.Context, method string, notification bool, params json.RawMessage, f func(context.Context, *P) error) (interface{ AppendJSON(b []byte) []byte }, error) {
+	_, err := handleNotification[P, PP](ctx, method, f != nil, params, f)
+	empty := RawJSON("{}")
+	return &empty, err
+}
+
 // decodeParams reads params; none at all are an empty object.
-func decodeParams[P any, PP decoder[P]](method string, params json.RawMessage, p *P) error {
+func decodeParams[P any, PP unmarshaler[P]](method string, params json.RawMessage, p *P) error {
 	switch string(bytes.TrimSpace(params)) {
 	case "", "null", "[]":
 		params = json.RawMessage("{}")
 	}
-	err := unmarshal[P, PP](params, p)
+	err := PP(p).UnmarshalJSON(params)
 	if err == nil {
 		return nil
 	}
@@ -83,12 +101,12 @@ func decodeParams[P any, PP decoder[P]](method string, params json.RawMessage, p
 		w := &jx.Writer{}
 		w.Buf = append(w.Buf, `{"pointer":`...)
 		encStr(w, de.Pointer)
-		e.Data = append(w.Buf, '}')
+		return withData(e, append(w.Buf, '}'))
 	}
 	return e
 }
 
-func call[R any, RR decoder[R]](ctx context.Context, c Caller, method string, params interface{ AppendJSON(b []byte) []byte }) (*R, error) {
+func call[R any, RR unmarshaler[R]](ctx context.Context, c Caller, method string, params interface{ AppendJSON(b []byte) []byte }) (*R, error) {
 	raw, err := c.Call(ctx, method, params)
 	if err != nil {
 		var re interface {
@@ -96,7 +114,7 @@ func call[R any, RR decoder[R]](ctx context.Context, c Caller, method string, pa
 		}
 		if errors.As(err, &re) {
 			code, message, data := re.RPCError()
-			return nil, &Error{Code: ErrorCode(code), Message: message, Data: data}
+			return nil, withData(&Error{Code: ErrorCode(code), Message: message}, data)
 		}
 		return nil, err
 	}
@@ -104,7 +122,7 @@ func call[R any, RR decoder[R]](ctx context.Context, c Caller, method string, pa
 		raw = json.RawMessage("{}")
 	}
 	var r R
-	if err := unmarshal[R, RR](raw, &r); err != nil {
+	if err := RR(&r).UnmarshalJSON(raw); err != nil {
 		return nil, fmt.Errorf("%s: the answer does not fit: %w", method, err)
 	}
 	return &r, nil

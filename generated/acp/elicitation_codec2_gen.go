@@ -52,13 +52,15 @@ func encMultiSelectItems(w *jx.Writer, v MultiSelectItems) {
 	}
 }
 
-func encMultiSelectItemsFields(w *jx.Writer, v MultiSelectItems, c byte) byte {
+func encMultiSelectItemsFields(w *jx.Writer, v MultiSelectItems, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *StringMultiSelectItems:
 		w.Buf = append(append(w.Buf, c), `"type":"string"`...)
 		return v.fields(w, ',')
 	case *TitledMultiSelectItems:
 		return v.fields(w, c)
+	case *Unknown:
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }
@@ -570,7 +572,7 @@ func (v *CreateElicitationResponse) fields(w *jx.Writer, c byte) byte {
 		encRaw(w, v.Meta)
 		c = ','
 	}
-	return encCreateElicitationResponseActionFields(w, v.Action, c)
+	return encCreateElicitationResponseActionFields(w, v.Action, c, "_meta")
 }
 
 func decCreateElicitationResponseAction(d *jx.Decoder) (CreateElicitationResponseAction, error) {
@@ -592,7 +594,7 @@ func decCreateElicitationResponseAction(d *jx.Decoder) (CreateElicitationRespons
 	return decUnknown(d, tag)
 }
 
-func encCreateElicitationResponseActionFields(w *jx.Writer, v CreateElicitationResponseAction, c byte) byte {
+func encCreateElicitationResponseActionFields(w *jx.Writer, v CreateElicitationResponseAction, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *ElicitationAcceptAction:
 		w.Buf = append(append(w.Buf, c), `"action":"accept"`...)
@@ -604,7 +606,7 @@ func encCreateElicitationResponseActionFields(w *jx.Writer, v CreateElicitationR
 		w.Buf = append(append(w.Buf, c), `"action":"cancel"`...)
 		return v.fields(w, ',')
 	case *Unknown:
-		return encMembers(w, v.Raw, c, "_meta")
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }

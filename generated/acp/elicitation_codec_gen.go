@@ -5,7 +5,6 @@ package acp
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 
 	"github.com/go-faster/jx"
 )
@@ -70,7 +69,7 @@ func (v *CreateElicitationRequest) fields(w *jx.Writer, c byte) byte {
 		w.Buf = append(w.Buf, `,"_meta":`...)
 		encRaw(w, v.Meta)
 	}
-	return encCreateElicitationRequestModeFields(w, v.Mode, ',')
+	return encCreateElicitationRequestModeFields(w, v.Mode, ',', "message", "_meta")
 }
 
 func decCreateElicitationRequestMode(d *jx.Decoder) (CreateElicitationRequestMode, error) {
@@ -90,7 +89,7 @@ func decCreateElicitationRequestMode(d *jx.Decoder) (CreateElicitationRequestMod
 	return decUnknown(d, tag)
 }
 
-func encCreateElicitationRequestModeFields(w *jx.Writer, v CreateElicitationRequestMode, c byte) byte {
+func encCreateElicitationRequestModeFields(w *jx.Writer, v CreateElicitationRequestMode, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *ElicitationFormMode:
 		w.Buf = append(append(w.Buf, c), `"mode":"form"`...)
@@ -99,7 +98,7 @@ func encCreateElicitationRequestModeFields(w *jx.Writer, v CreateElicitationRequ
 		w.Buf = append(append(w.Buf, c), `"mode":"url"`...)
 		return v.fields(w, ',')
 	case *Unknown:
-		return encMembers(w, v.Raw, c, "message", "_meta")
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }
@@ -242,7 +241,7 @@ func (v *ElicitationSchema) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "type":
 			if err = seen.once(1<<0, "type"); err == nil {
-				err = lenient(d, &v.Type, decElicitationSchemaType)
+				err = lenient(d, &v.Type, func(d *jx.Decoder) (ElicitationSchemaType, error) { return decKnown(d, decStr[ElicitationSchemaType]) })
 			}
 		case "title":
 			if err = seen.once(1<<1, "title"); err == nil {
@@ -309,14 +308,6 @@ func (v *ElicitationSchema) fields(w *jx.Writer, c byte) byte {
 	return ','
 }
 
-func decElicitationSchemaType(d *jx.Decoder) (ElicitationSchemaType, error) {
-	v, err := decStr[ElicitationSchemaType](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of ElicitationSchemaType", v)}
-	}
-	return v, err
-}
-
 // DecodeElicitationPropertySchema reads one ElicitationPropertySchema. An error is a *DecodeError.
 func DecodeElicitationPropertySchema(data []byte) (ElicitationPropertySchema, error) {
 	var d jx.Decoder
@@ -367,7 +358,7 @@ func encElicitationPropertySchema(w *jx.Writer, v ElicitationPropertySchema) {
 	}
 }
 
-func encElicitationPropertySchemaFields(w *jx.Writer, v ElicitationPropertySchema, c byte) byte {
+func encElicitationPropertySchemaFields(w *jx.Writer, v ElicitationPropertySchema, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *StringPropertySchema:
 		w.Buf = append(append(w.Buf, c), `"type":"string"`...)
@@ -384,16 +375,10 @@ func encElicitationPropertySchemaFields(w *jx.Writer, v ElicitationPropertySchem
 	case *MultiSelectPropertySchema:
 		w.Buf = append(append(w.Buf, c), `"type":"array"`...)
 		return v.fields(w, ',')
+	case *Unknown:
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
-}
-
-func decStringFormat(d *jx.Decoder) (StringFormat, error) {
-	v, err := decStr[StringFormat](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of StringFormat", v)}
-	}
-	return v, err
 }
 
 // AppendJSON appends the value as one line of JSON.
@@ -517,7 +502,7 @@ func (v *StringPropertySchema) decode(d *jx.Decoder, tag string) error {
 			}
 		case "format":
 			if err = seen.once(1<<5, "format"); err == nil {
-				v.Format, err = decOpt(d, decStringFormat)
+				v.Format, err = decOpt(d, func(d *jx.Decoder) (StringFormat, error) { return decKnown(d, decStr[StringFormat]) })
 			}
 		case "default":
 			if err = seen.once(1<<6, "default"); err == nil {

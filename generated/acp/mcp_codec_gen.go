@@ -54,7 +54,7 @@ func encMCPServer(w *jx.Writer, v MCPServer) {
 	}
 }
 
-func encMCPServerFields(w *jx.Writer, v MCPServer, c byte) byte {
+func encMCPServerFields(w *jx.Writer, v MCPServer, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *MCPServerHTTP:
 		w.Buf = append(append(w.Buf, c), `"type":"http"`...)
@@ -64,6 +64,8 @@ func encMCPServerFields(w *jx.Writer, v MCPServer, c byte) byte {
 		return v.fields(w, ',')
 	case *MCPServerStdio:
 		return v.fields(w, c)
+	case *Unknown:
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }

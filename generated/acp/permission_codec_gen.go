@@ -4,7 +4,6 @@ package acp
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/go-faster/jx"
 )
@@ -193,7 +192,7 @@ func encRequestPermissionOutcome(w *jx.Writer, v RequestPermissionOutcome) {
 	}
 }
 
-func encRequestPermissionOutcomeFields(w *jx.Writer, v RequestPermissionOutcome, c byte) byte {
+func encRequestPermissionOutcomeFields(w *jx.Writer, v RequestPermissionOutcome, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeCancelled:
 		w.Buf = append(append(w.Buf, c), `"outcome":"cancelled"`...)
@@ -201,6 +200,8 @@ func encRequestPermissionOutcomeFields(w *jx.Writer, v RequestPermissionOutcome,
 	case *SelectedPermissionOutcome:
 		w.Buf = append(append(w.Buf, c), `"outcome":"selected"`...)
 		return v.fields(w, ',')
+	case *Unknown:
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }
@@ -343,7 +344,7 @@ func (v *PermissionOption) decode(d *jx.Decoder, tag string) error {
 			}
 		case "kind":
 			if err = seen.once(1<<2, "kind"); err == nil {
-				v.Kind, err = decPermissionOptionKind(d)
+				v.Kind, err = func(d *jx.Decoder) (PermissionOptionKind, error) { return decKnown(d, decStr[PermissionOptionKind]) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {
@@ -389,12 +390,4 @@ func (v *PermissionOption) fields(w *jx.Writer, c byte) byte {
 		encRaw(w, v.Meta)
 	}
 	return ','
-}
-
-func decPermissionOptionKind(d *jx.Decoder) (PermissionOptionKind, error) {
-	v, err := decStr[PermissionOptionKind](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of PermissionOptionKind", v)}
-	}
-	return v, err
 }

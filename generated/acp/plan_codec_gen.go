@@ -4,7 +4,6 @@ package acp
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/go-faster/jx"
 )
@@ -97,11 +96,11 @@ func (v *PlanEntry) decode(d *jx.Decoder, tag string) error {
 			}
 		case "priority":
 			if err = seen.once(1<<1, "priority"); err == nil {
-				v.Priority, err = decPlanEntryPriority(d)
+				v.Priority, err = func(d *jx.Decoder) (PlanEntryPriority, error) { return decKnown(d, decStr[PlanEntryPriority]) }(d)
 			}
 		case "status":
 			if err = seen.once(1<<2, "status"); err == nil {
-				v.Status, err = decPlanEntryStatus(d)
+				v.Status, err = func(d *jx.Decoder) (PlanEntryStatus, error) { return decKnown(d, decStr[PlanEntryStatus]) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {
@@ -147,20 +146,4 @@ func (v *PlanEntry) fields(w *jx.Writer, c byte) byte {
 		encRaw(w, v.Meta)
 	}
 	return ','
-}
-
-func decPlanEntryPriority(d *jx.Decoder) (PlanEntryPriority, error) {
-	v, err := decStr[PlanEntryPriority](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of PlanEntryPriority", v)}
-	}
-	return v, err
-}
-
-func decPlanEntryStatus(d *jx.Decoder) (PlanEntryStatus, error) {
-	v, err := decStr[PlanEntryStatus](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of PlanEntryStatus", v)}
-	}
-	return v, err
 }

@@ -4,7 +4,6 @@ package acp
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/go-faster/jx"
 )
@@ -102,7 +101,7 @@ func (v *PromptResponse) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "stopReason":
 			if err = seen.once(1<<0, "stopReason"); err == nil {
-				v.StopReason, err = decStopReason(d)
+				v.StopReason, err = func(d *jx.Decoder) (StopReason, error) { return decKnown(d, decStr[StopReason]) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {
@@ -138,14 +137,6 @@ func (v *PromptResponse) fields(w *jx.Writer, c byte) byte {
 		encRaw(w, v.Meta)
 	}
 	return ','
-}
-
-func decStopReason(d *jx.Decoder) (StopReason, error) {
-	v, err := decStr[StopReason](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of StopReason", v)}
-	}
-	return v, err
 }
 
 // AppendJSON appends the value as one line of JSON.

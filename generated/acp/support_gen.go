@@ -61,6 +61,26 @@ func Null[T any]() Nullable[T] { return Nullable[T]{Set: true} }
 // Value returns the member with this value.
 func Value[T any](v T) Nullable[T] { return Nullable[T]{Set: true, Value: &v} }
 
+// RawJSON is a message that is not always an object.
+type RawJSON json.RawMessage
+
+// AppendJSON appends the value on one line.
+func (v *RawJSON) AppendJSON(b []byte) []byte { return appendValue(b, v) }
+
+// MarshalJSON implements json.Marshaler.
+func (v *RawJSON) MarshalJSON() ([]byte, error) { return marshal(v) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *RawJSON) UnmarshalJSON(data []byte) error { return unmarshal(data, v) }
+
+func (v *RawJSON) encode(w *jx.Writer) { encRaw(w, json.RawMessage(*v)) }
+
+func (v *RawJSON) decode(d *jx.Decoder, _ string) error {
+	raw, err := decRaw(d)
+	*v = RawJSON(raw)
+	return err
+}
+
 // Entry is a member of a JSON object whose order matters.
 type Entry[T any] struct {
 	Name  string
@@ -245,6 +265,15 @@ func decObject(d *jx.Decoder) (json.RawMessage, error) {
 func decStruct[T any, P decoder[T]](d *jx.Decoder) (T, error) {
 	var v T
 	err := P(&v).decode(d, "")
+	return v, err
+}
+
+// decKnown reads a value of a closed enum.
+func decKnown[T interface{ Known() bool }](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) (T, error) {
+	v, err := dec(d)
+	if err == nil && !v.Known() {
+		err = &DecodeError{Msg: fmt.Sprintf("%v is not one of the values allowed here", v)}
+	}
 	return v, err
 }
 

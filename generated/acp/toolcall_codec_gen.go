@@ -4,7 +4,6 @@ package acp
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/go-faster/jx"
 )
@@ -44,11 +43,15 @@ func (v *ToolCall) decode(d *jx.Decoder, tag string) error {
 			}
 		case "kind":
 			if err = seen.once(1<<3, "kind"); err == nil {
-				err = lenient(d, &v.Kind, func(d *jx.Decoder) (*ToolKind, error) { return decPtr(d, decToolKind) })
+				err = lenient(d, &v.Kind, func(d *jx.Decoder) (*ToolKind, error) {
+					return decPtr(d, func(d *jx.Decoder) (ToolKind, error) { return decKnown(d, decStr[ToolKind]) })
+				})
 			}
 		case "status":
 			if err = seen.once(1<<4, "status"); err == nil {
-				err = lenient(d, &v.Status, func(d *jx.Decoder) (*ToolCallStatus, error) { return decPtr(d, decToolCallStatus) })
+				err = lenient(d, &v.Status, func(d *jx.Decoder) (*ToolCallStatus, error) {
+					return decPtr(d, func(d *jx.Decoder) (ToolCallStatus, error) { return decKnown(d, decStr[ToolCallStatus]) })
+				})
 			}
 		case "content":
 			if err = seen.once(1<<5, "content"); err == nil {
@@ -162,11 +165,15 @@ func (v *ToolCallUpdate) decode(d *jx.Decoder, tag string) error {
 			}
 		case "kind":
 			if err = seen.once(1<<1, "kind"); err == nil {
-				err = lenient(d, &v.Kind, func(d *jx.Decoder) (*ToolKind, error) { return decOpt(d, decToolKind) })
+				err = lenient(d, &v.Kind, func(d *jx.Decoder) (*ToolKind, error) {
+					return decOpt(d, func(d *jx.Decoder) (ToolKind, error) { return decKnown(d, decStr[ToolKind]) })
+				})
 			}
 		case "status":
 			if err = seen.once(1<<2, "status"); err == nil {
-				err = lenient(d, &v.Status, func(d *jx.Decoder) (*ToolCallStatus, error) { return decOpt(d, decToolCallStatus) })
+				err = lenient(d, &v.Status, func(d *jx.Decoder) (*ToolCallStatus, error) {
+					return decOpt(d, func(d *jx.Decoder) (ToolCallStatus, error) { return decKnown(d, decStr[ToolCallStatus]) })
+				})
 			}
 		case "title":
 			if err = seen.once(1<<3, "title"); err == nil {
@@ -264,22 +271,6 @@ func (v *ToolCallUpdate) fields(w *jx.Writer, c byte) byte {
 	return ','
 }
 
-func decToolKind(d *jx.Decoder) (ToolKind, error) {
-	v, err := decStr[ToolKind](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of ToolKind", v)}
-	}
-	return v, err
-}
-
-func decToolCallStatus(d *jx.Decoder) (ToolCallStatus, error) {
-	v, err := decStr[ToolCallStatus](d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%v is not a value of ToolCallStatus", v)}
-	}
-	return v, err
-}
-
 // DecodeToolCallContent reads one ToolCallContent. An error is a *DecodeError.
 func DecodeToolCallContent(data []byte) (ToolCallContent, error) {
 	var d jx.Decoder
@@ -326,7 +317,7 @@ func encToolCallContent(w *jx.Writer, v ToolCallContent) {
 	}
 }
 
-func encToolCallContentFields(w *jx.Writer, v ToolCallContent, c byte) byte {
+func encToolCallContentFields(w *jx.Writer, v ToolCallContent, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *Content:
 		w.Buf = append(append(w.Buf, c), `"type":"content"`...)
@@ -337,6 +328,8 @@ func encToolCallContentFields(w *jx.Writer, v ToolCallContent, c byte) byte {
 	case *Terminal:
 		w.Buf = append(append(w.Buf, c), `"type":"terminal"`...)
 		return v.fields(w, ',')
+	case *Unknown:
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }

@@ -147,7 +147,7 @@ func encSessionUpdate(w *jx.Writer, v SessionUpdate) {
 	}
 }
 
-func encSessionUpdateFields(w *jx.Writer, v SessionUpdate, c byte) byte {
+func encSessionUpdateFields(w *jx.Writer, v SessionUpdate, c byte, but ...string) byte {
 	switch v := v.(type) {
 	case *SessionUpdateUserMessageChunk:
 		w.Buf = append(append(w.Buf, c), `"sessionUpdate":"user_message_chunk"`...)
@@ -191,6 +191,8 @@ func encSessionUpdateFields(w *jx.Writer, v SessionUpdate, c byte) byte {
 	case *CompactionSummaryChunk:
 		w.Buf = append(append(w.Buf, c), `"sessionUpdate":"compaction_summary_chunk"`...)
 		return v.fields(w, ',')
+	case *Unknown:
+		return encMembers(w, v.Raw, c, but...)
 	}
 	return c
 }
@@ -481,10 +483,15 @@ func (v *Notice) decode(d *jx.Decoder, tag string) error {
 			}
 		case "title":
 			if err = seen.once(1<<1, "title"); err == nil {
-				v.Title, err = decStr[string](d)
-			}
-			if err == nil && utf8.RuneCountInString(string(v.Title)) < 1 {
-				err = &DecodeError{Msg: "shorter than 1 characters"}
+				v.Title, err = func(d *jx.Decoder) (string, error) {
+					v, err := (decStr[string])(d)
+					switch {
+					case err != nil:
+					case utf8.RuneCountInString(string(v)) < 1:
+						err = &DecodeError{Msg: "shorter than 1 characters"}
+					}
+					return v, err
+				}(d)
 			}
 		case "description":
 			if err = seen.once(1<<2, "description"); err == nil {

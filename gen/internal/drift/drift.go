@@ -84,6 +84,26 @@ func Bundle(fsys fs.FS, dir string) (map[string]any, error) {
 	return doc, nil
 }
 
+// Files reads every JSON file of a folder, the method table too, for their
+// prose.
+func Files(fsys fs.FS, dir string) ([]any, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	var docs []any
+	for _, e := range entries {
+		if path.Ext(e.Name()) == ".json" {
+			doc, err := Read(fsys, path.Join(dir, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			docs = append(docs, doc)
+		}
+	}
+	return docs, nil
+}
+
 // Read reads a schema file as plain JSON.
 func Read(fsys fs.FS, name string) (map[string]any, error) {
 	data, err := fs.ReadFile(fsys, name)
@@ -279,7 +299,7 @@ func refs(v any) (names []string) {
 	return names
 }
 
-// SharedProse lists descriptions of ours that have a run of n words in common
+// SharedProse lists descriptions and summaries of ours that have a run of n words in common
 // with any description of theirs.
 func SharedProse(ours, theirs any, n int) []string {
 	runs := map[string]bool{}
@@ -305,7 +325,7 @@ func descriptions(v any, ptr string, f func(ptr, text string)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			if s, ok := e.(string); ok && k == "description" {
+			if s, ok := e.(string); ok && (k == "description" || k == "summary") {
 				f(ptr, s)
 			}
 			descriptions(e, ptr+"/"+k, f)

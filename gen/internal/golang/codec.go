@@ -13,27 +13,10 @@ func (g *emitter) codec(t *model.Type) string {
 	switch t.Kind {
 	case model.Object:
 		return g.objectCodec(t)
-	case model.Enum:
-		if !t.Enum.Open {
-			return g.enumCodec(t)
-		}
 	case model.Union:
 		return g.unionCodec(t)
 	}
 	return ""
-}
-
-func (g *emitter) enumCodec(t *model.Type) string {
-	name := g.goName(t)
-	return fmt.Sprintf(`func dec%[1]s(d *jx.Decoder) (%[1]s, error) {
-	v, err := %[2]s(d)
-	if err == nil && !v.Known() {
-		err = &DecodeError{Msg: fmt.Sprintf("%%v is not a value of %[1]s", v)}
-	}
-	return v, err
-}
-
-`, name, scalarDec(t.Scalar, name))
 }
 
 // public writes the exported half of a codec; every type with members has it.
@@ -81,7 +64,6 @@ func (g *emitter) decodeObject(t *model.Type, name string) string {
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		fmt.Fprintf(&b, "\t\tcase %q:\n\t\t\tif err = seen.once(1<<%d, %q); err == nil {\n\t\t\t\t%s\n\t\t\t}\n", f.Name, i, f.Name, g.decodeField(t, f))
-		b.WriteString(g.checks(t, f))
 	}
 	b.WriteString("\t\tcase tag:\n\t\t\tif err = none.once(1, tag); err == nil {\n\t\t\t\terr = d.Skip()\n\t\t\t}\n\t\tdefault:\n\t\t\terr = d.Skip()\n\t\t}\n\t\tif err != nil {\n\t\t\treturn at(string(it.Key()), err)\n\t\t}\n\t}\n\tif err := it.Err(); err != nil {\n\t\treturn err\n\t}\n")
 	for i := range t.Fields {
@@ -105,6 +87,10 @@ func (g *emitter) decodeObject(t *model.Type, name string) string {
 // decodeField is the statement that reads a member into its field.
 func (g *emitter) decodeField(t *model.Type, f *model.Field) string {
 	to, base := "v."+g.fieldName(t, f), g.dec(f.Type, f.SkipInvalid)
+	if f.FromMap {
+		base = g.decFromMap(f, base)
+	}
+	base = g.limited(f, base)
 	call, plainCall := "", false
 	switch fm := g.form(f); {
 	case fm == tristate:
@@ -132,30 +118,34 @@ func (g *emitter) decodeField(t *model.Type, f *model.Field) string {
 	}
 }
 
-// checks writes the limits that a type's width does not keep.
-func (g *emitter) checks(t *model.Type, f *model.Field) string {
-	if f.MinLength == 0 && f.Minimum == "" && f.Maximum == "" {
-		return ""
+// decFromMap reads an array of name and value that may also come as an object.
+func (g *emitter) decFromMap(f *model.Field, array string) string {
+	elem := g.typeOf(*f.Type.Elem)
+	return fmt.Sprintf("func(d *jx.Decoder) ([]%s, error) {\nif d.Next() != jx.Object {\nreturn (%s)(d)\n}\nreturn decPairs(d, func(name, value string) %s { return %s{Name: name, Value: value} })\n}", elem, array, elem, elem)
+}
+
+// limited wraps a decoder with the limits that a type's width does not keep.
+func (g *emitter) limited(f *model.Field, base string) string {
+	var cases []string
+	add := func(cond, msg string) {
+		cases = append(cases, fmt.Sprintf("case %s:\nerr = &DecodeError{Msg: %q}\n", cond, msg))
 	}
-	if f.DefaultOnError {
-		g.fail(f.Pos, "drop the limit or the leniency", "a limit on a lenient member is not supported")
-	}
-	x, cond := "v."+g.fieldName(t, f), "err == nil"
-	if g.form(f) == pointer {
-		cond += " && " + x + " != nil"
-		x = "*" + x
-	}
-	var b strings.Builder
 	if f.MinLength > 0 {
-		fmt.Fprintf(&b, "\t\t\tif %s && utf8.RuneCountInString(string(%s)) < %d {\n\t\t\t\terr = &DecodeError{Msg: \"shorter than %d characters\"}\n\t\t\t}\n", cond, x, f.MinLength, f.MinLength)
+		add(fmt.Sprintf("utf8.RuneCountInString(string(v)) < %d", f.MinLength), fmt.Sprintf("shorter than %d characters", f.MinLength))
+	}
+	if f.MinItems > 0 {
+		add(fmt.Sprintf("len(v) < %d", f.MinItems), fmt.Sprintf("fewer than %d items", f.MinItems))
 	}
 	if f.Minimum != "" {
-		fmt.Fprintf(&b, "\t\t\tif %s && %s < %s {\n\t\t\t\terr = &DecodeError{Msg: \"less than %s\"}\n\t\t\t}\n", cond, x, f.Minimum, f.Minimum)
+		add("v < "+f.Minimum, "less than "+f.Minimum)
 	}
 	if f.Maximum != "" {
-		fmt.Fprintf(&b, "\t\t\tif %s && %s > %s {\n\t\t\t\terr = &DecodeError{Msg: \"more than %s\"}\n\t\t\t}\n", cond, x, f.Maximum, f.Maximum)
+		add("v > "+f.Maximum, "more than "+f.Maximum)
 	}
-	return b.String()
+	if cases == nil {
+		return base
+	}
+	return fmt.Sprintf("func(d *jx.Decoder) (%s, error) {\nv, err := (%s)(d)\nswitch {\ncase err != nil:\n%s}\nreturn v, err\n}", g.typeOf(f.Type), base, strings.Join(cases, ""))
 }
 
 func scalarDec(b model.Base, name string) string {
@@ -191,17 +181,33 @@ func (g *emitter) dec(r model.Ref, skip bool) string {
 	case model.ToObject:
 		return "decObject"
 	}
-	name := g.goName(r.Type)
+	t := real(r.Type)
+	name := g.goName(t)
 	switch {
-	case r.Type.Kind == model.Object:
+	case t.Kind == model.Object && g.foreign(t):
+		return "decForeign[" + name + "]"
+	case t.Kind == model.Object:
 		return "decStruct[" + name + "]"
-	case r.Type.Kind == model.Raw:
-		return "decRaw"
-	case r.Type.Kind == model.Union, r.Type.Kind == model.Enum && !r.Type.Enum.Open:
+	case t.Kind == model.Union && g.foreign(t):
+		return fmt.Sprintf("func(d *jx.Decoder) (%s, error) { return decWith(d, %s) }", name, g.qualified(t, "Decode"))
+	case t.Kind == model.Union:
 		return "dec" + name
+	case t.Kind == model.Raw:
+		return "decRaw"
+	case t.Kind == model.Enum && !t.Enum.Open:
+		return fmt.Sprintf("func(d *jx.Decoder) (%s, error) { return decKnown(d, %s) }", name, scalarDec(t.Scalar, name))
 	default:
-		return scalarDec(r.Type.Scalar, name)
+		return scalarDec(t.Scalar, name)
 	}
+}
+
+// qualified is a function of the type's package that is named after it.
+func (g *emitter) qualified(t *model.Type, prefix string) string {
+	name := prefix + g.names.of(t.Name, t.Name)
+	if g.foreign(t) {
+		return g.imports[t.Pkg.Folder].Name + "." + name
+	}
+	return name
 }
 
 func (g *emitter) encodeFields(t *model.Type, name string) string {
@@ -233,7 +239,7 @@ func (g *emitter) encodeFields(t *model.Type, name string) string {
 	}
 	if t.Union != nil {
 		u := g.union(t)
-		last = fmt.Sprintf("enc%sFields(w, v.%s, %s)", u.name, u.field, last)
+		last = fmt.Sprintf("enc%sFields(w, v.%s, %s%s)", u.name, u.field, last, u.but())
 	}
 	fmt.Fprintf(&b, "\treturn %s\n}\n\n", last)
 	return b.String()
@@ -289,15 +295,20 @@ func (g *emitter) enc(r model.Ref, value, addr string) string {
 	case model.ToRaw, model.ToObject:
 		return fmt.Sprintf("encRaw(w, %s)", value)
 	}
-	switch r.Type.Kind {
-	case model.Object:
+	t := real(r.Type)
+	switch {
+	case t.Kind == model.Object && g.foreign(t):
+		return "w.Buf = " + strings.TrimPrefix(addr, "&") + ".AppendJSON(w.Buf)"
+	case t.Kind == model.Object:
 		return strings.TrimPrefix(addr, "&") + ".encode(w)"
-	case model.Union:
-		return fmt.Sprintf("enc%s(w, %s)", g.goName(r.Type), value)
-	case model.Raw:
+	case t.Kind == model.Union && g.foreign(t):
+		return fmt.Sprintf("w.Buf = %s(w.Buf, %s)", g.qualified(t, "Append"), value)
+	case t.Kind == model.Union:
+		return fmt.Sprintf("enc%s(w, %s)", g.goName(t), value)
+	case t.Kind == model.Raw:
 		return fmt.Sprintf("encRaw(w, %s)", value)
 	default:
-		return encScalar(r.Type.Scalar, value, true)
+		return encScalar(t.Scalar, value, true)
 	}
 }
 

@@ -107,8 +107,8 @@ func split(s string) []string {
 }
 
 // reserved are the exported names that support and dispatch code declares.
-var reserved = []string{"DecodeError", "Unknown", "Nullable", "Null", "Value", "Entry", "Caller", "Agent", "Client",
-	"AgentHandlers", "ClientHandlers", "Method", "Methods", "Protocol", "Version", "SourcePackage", "SourceVersion", "SourceFile", "SourceSHA256"}
+var reserved = []string{"DecodeError", "Unknown", "Nullable", "Null", "Value", "Entry", "RawJSON", "Caller", "Agent", "Client",
+	"AgentHandlers", "ClientHandlers", "Method", "Methods", "Protocol", "Version", "SourcePackage", "SourceVersion", "SourceFile", "SourceSHA256", "Contract", "ContractRow"}
 
 // scope finds names that clash.
 type scope struct {
@@ -131,8 +131,25 @@ func (s scope) claim(name string, at load.Pos) string {
 	return name
 }
 
-// goName is the Go name of a type.
-func (g *emitter) goName(t *model.Type) string { return g.names.of(t.Name, t.Name) }
+// goName is the Go name of a type, with its package when that is another one.
+func (g *emitter) goName(t *model.Type) string {
+	name := g.names.of(t.Name, t.Name)
+	if g.foreign(t) {
+		return g.imports[t.Pkg.Folder].Name + "." + name
+	}
+	return name
+}
+
+// foreign reports whether a type belongs to an imported package.
+func (g *emitter) foreign(t *model.Type) bool { return t.Pkg != nil && t.Pkg != g.pkg }
+
+// real looks through aliases.
+func real(t *model.Type) *model.Type {
+	for t.Kind == model.Alias {
+		t = t.Target
+	}
+	return t
+}
 
 // fieldName is the Go name of a member.
 func (g *emitter) fieldName(t *model.Type, f *model.Field) string {

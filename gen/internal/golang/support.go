@@ -38,6 +38,10 @@ func (g *emitter) support() error {
 		return fmt.Errorf("support code: %w", err)
 	}
 	needed := identifiers(g.files)
+	for _, imp := range g.imports {
+		// The faults of an imported decoder keep their pointer in ours.
+		g.write("errors_gen.go", fmt.Sprintf("// DecodeError says what is wrong with a JSON value and where.\ntype DecodeError = %s.DecodeError\n", imp.Name))
+	}
 	var kept []ast.Decl
 	rest := slices.DeleteFunc(file.Decls, func(d ast.Decl) bool {
 		gd, ok := d.(*ast.GenDecl)
@@ -47,7 +51,7 @@ func (g *emitter) support() error {
 		grew = false
 		var left []ast.Decl
 		for _, d := range rest {
-			if !wanted(d, needed) {
+			if !wanted(d, needed) || len(g.imports) > 0 && declares(d, "DecodeError") {
 				left = append(left, d)
 				continue
 			}
@@ -115,6 +119,18 @@ func wanted(d ast.Decl, needed map[string]bool) bool {
 				}
 			}
 		}
+	}
+	return false
+}
+
+// declares reports whether d is the type or one of its methods.
+func declares(d ast.Decl, name string) bool {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Recv != nil && typeName(d.Recv.List[0].Type) == name
+	case *ast.GenDecl:
+		spec, ok := d.Specs[0].(*ast.TypeSpec)
+		return ok && spec.Name.Name == name
 	}
 	return false
 }

@@ -34,7 +34,11 @@ func (g *emitter) form(f *model.Field) form {
 }
 
 func (g *emitter) hasNil(r model.Ref) bool {
-	return r.Kind != model.ToBase && (r.Kind != model.ToType || r.Type.Kind == model.Union || r.Type.Kind == model.Raw)
+	if r.Kind == model.ToType {
+		kind := real(r.Type).Kind
+		return kind == model.Union || kind == model.Raw
+	}
+	return r.Kind != model.ToBase
 }
 
 var baseNames = map[model.Base]string{
@@ -45,7 +49,11 @@ var baseNames = map[model.Base]string{
 // ordered reports whether the members of a map keep their order: they do when
 // the values are more than scalars, as in the properties of a form.
 func ordered(r model.Ref) bool {
-	return r.Elem.Kind == model.ToType && (r.Elem.Type.Kind == model.Object || r.Elem.Type.Kind == model.Union)
+	if r.Elem.Kind != model.ToType {
+		return false
+	}
+	kind := real(r.Elem.Type).Kind
+	return kind == model.Object || kind == model.Union
 }
 
 func (g *emitter) typeOf(r model.Ref) string {
@@ -96,6 +104,8 @@ func (g *emitter) declare(t *model.Type) string {
 		fmt.Fprintf(&b, "%stype %s %s\n", doc, name, baseNames[t.Scalar])
 	case model.Raw:
 		fmt.Fprintf(&b, "%stype %s = json.RawMessage\n", doc, name)
+	case model.Alias:
+		fmt.Fprintf(&b, "%stype %s = %s\n", doc, name, g.goName(t.Target))
 	}
 	return b.String()
 }

@@ -29,6 +29,8 @@ type variant struct {
 	object bool
 	// object types made for a tag without members.
 	made *model.Type
+	// nested: the definition is a union itself, held in a member.
+	nested bool
 }
 
 func (v variant) goType() string {
@@ -72,7 +74,9 @@ func (g *emitter) union(t *model.Type) *unionGo {
 func (g *emitter) variant(t *model.Type, union string, b *model.Branch, uses map[*model.Type]int) variant {
 	v := variant{Branch: b, object: true}
 	switch {
-	case b.Type != nil && uses[b.Type] == 1:
+	case b.Type != nil && real(b.Type).Kind == model.Union:
+		v.name, v.nested = union+g.names.word(b.Tag), true
+	case b.Type != nil && uses[b.Type] == 1 && !g.foreign(b.Type):
 		v.name = g.goName(b.Type)
 	case b.Type != nil:
 		v.name, v.wraps = union+g.names.word(b.Tag), true
@@ -87,6 +91,14 @@ func (g *emitter) variant(t *model.Type, union string, b *model.Branch, uses map
 		}
 	}
 	return v
+}
+
+// but lists what a flattened unknown variant must not repeat.
+func (u *unionGo) but() string {
+	if u.Tag == "" || len(u.own) == 0 {
+		return ""
+	}
+	return ", " + quoted(u.own)
 }
 
 // commonSuffix is the last word that the branches' types share.
@@ -147,9 +159,14 @@ func (g *emitter) declareVariant(u *unionGo, v variant) string {
 	var b strings.Builder
 	doc := overlay.Comment("", v.Doc)
 	switch {
+	case v.wraps && g.foreign(v.Type):
+		g.fail(u.Pos, "define it in this folder", "%s is a variant of %s, but belongs to another package", v.Type.Name, u.name)
 	case v.wraps:
 		g.scope.claim(v.name, u.Pos)
 		fmt.Fprintf(&b, "%stype %s struct{ %s }\n\n", doc, v.name, g.goName(v.Type))
+	case v.nested:
+		g.scope.claim(v.name, u.Pos)
+		fmt.Fprintf(&b, "%stype %s struct{ %s %s }\n\n", doc, v.name, g.goName(v.Type), g.goName(v.Type))
 	case v.made != nil:
 		g.scope.claim(v.name, u.Pos)
 		fmt.Fprintf(&b, "%stype %s struct{}\n\n", doc, v.name)

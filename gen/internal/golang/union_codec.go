@@ -2,6 +2,7 @@ package golang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/acpkit/acpkit/gen/internal/model"
@@ -23,6 +24,8 @@ func (g *emitter) unionCodec(t *model.Type) string {
 		switch {
 		case v.wraps:
 			b.WriteString(wrapperCodec(u, v))
+		case v.nested:
+			b.WriteString(g.nestedCodec(u, v))
 		case v.made != nil:
 			b.WriteString(g.objectCodec(v.made))
 		}
@@ -41,9 +44,32 @@ func wrapperCodec(u *unionGo, v variant) string {
 `, v.name, u.Tag, v.Tag)
 }
 
+// nestedCodec is that of a variant which is a union itself: its tag stands beside
+// the outer one.
+func (g *emitter) nestedCodec(u *unionGo, v variant) string {
+	inner := g.goName(real(v.Type))
+	return public(v.name) + fmt.Sprintf(`func (v *%[1]s) decode(d *jx.Decoder, tag string) (err error) {
+	v.%[4]s, err = dec%[4]s(d)
+	return err
+}
+
+func (v *%[1]s) encode(w *jx.Writer) {
+	w.Buf = append(w.Buf, `+"`{%[2]q:%[3]q`"+`...)
+	finish(w, v.fields(w, ','))
+}
+
+func (v *%[1]s) fields(w *jx.Writer, c byte) byte { return enc%[4]sFields(w, v.%[4]s, c, %[2]q) }
+
+`, v.name, u.Tag, v.Tag, inner)
+}
+
 func (g *emitter) decTagged(u *unionGo) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "func dec%s(d *jx.Decoder) (%s, error) {\n\ttag, ok, err := peekTag(d, %q)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n", u.name, u.name, u.Tag)
+	peek := "peekTag"
+	if u.Optional {
+		peek = "peekTagOrNull"
+	}
+	fmt.Fprintf(&b, "func dec%s(d *jx.Decoder) (%s, error) {\n\ttag, ok, err := %s(d, %q)\n\tif err != nil {\n\t\treturn nil, err\n\t}\n", u.name, u.name, peek, u.Tag)
 	implicit := ""
 	var cases strings.Builder
 	for _, v := range u.variants {
@@ -51,15 +77,33 @@ func (g *emitter) decTagged(u *unionGo) string {
 		if v.Implicit {
 			implicit = call
 		}
-		fmt.Fprintf(&cases, "\tcase %q:\n\t\treturn %s\n", v.Tag, call)
+		tags := quoted(append([]string{v.Tag}, u.aliases(v.Tag)...))
+		fmt.Fprintf(&cases, "\tcase %s:\n\t\treturn %s\n", tags, call)
 	}
 	if implicit != "" {
 		fmt.Fprintf(&b, "\tif !ok {\n\t\treturn %s\n\t}\n", implicit)
+	} else if u.Optional {
+		b.WriteString("\tif !ok {\n\t\treturn nil, nil\n\t}\n")
 	} else {
 		fmt.Fprintf(&b, "\tif !ok {\n\t\treturn nil, missing(%q)\n\t}\n", u.Tag)
 	}
+	if u.IgnoreCase {
+		b.WriteString("\ttag = strings.ToLower(tag)\n")
+	}
 	fmt.Fprintf(&b, "\tswitch tag {\n%s\t}\n\treturn decUnknown(d, tag)\n}\n\n", cases.String())
 	return b.String()
+}
+
+// aliases are the other spellings of a tag, sorted.
+func (u *unionGo) aliases(tag string) []string {
+	var list []string
+	for alias, of := range u.Aliases {
+		if of == tag {
+			list = append(list, alias)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // decUntagged tells variants apart by their JSON type, then by the members or
@@ -76,8 +120,13 @@ func (g *emitter) decUntagged(u *unionGo) string {
 		}
 		byType[k] = append(byType[k], v)
 	}
+	other := fmt.Sprintf("\treturn nil, noVariant(d, %q)\n", u.name)
 	for _, k := range order {
 		vs := byType[k]
+		if k == "" { // anything else
+			other = g.decBranch(vs[0])
+			continue
+		}
 		fmt.Fprintf(&b, "\tcase jx.%s:\n", k)
 		for i, v := range vs {
 			cond := g.guard(k, v)
@@ -92,10 +141,11 @@ func (g *emitter) decUntagged(u *unionGo) string {
 			fmt.Fprintf(&b, "\t\tif %s {\n%s\t\t}\n", cond, ret)
 		}
 	}
-	fmt.Fprintf(&b, "\t}\n\treturn nil, noVariant(d, %q)\n}\n\n", u.name)
+	fmt.Fprintf(&b, "\t}\n%s}\n\n", other)
 	return b.String()
 }
 
+// jsonType is the jx type that a variant begins with, "" for any.
 func (g *emitter) jsonType(v variant) string {
 	switch {
 	case v.Null:
@@ -104,10 +154,12 @@ func (g *emitter) jsonType(v variant) string {
 		return "Object"
 	case v.Ref.Kind == model.ToArray:
 		return "Array"
+	case v.Ref.Kind == model.ToRaw:
+		return ""
 	}
 	base := v.Ref.Base
 	if v.Ref.Kind == model.ToType {
-		base = v.Ref.Type.Scalar
+		base = real(v.Ref.Type).Scalar
 	}
 	switch base {
 	case model.String:
@@ -127,7 +179,7 @@ func (g *emitter) guard(jsonType string, v variant) string {
 		}
 	case "Array":
 		if e := v.Ref.Elem; e.Kind == model.ToType {
-			if req := required(e.Type); req != "" {
+			if req := required(real(e.Type)); req != "" {
 				return "firstHas(d, " + req + ")"
 			}
 		}
@@ -171,7 +223,7 @@ func (g *emitter) encUnion(t *model.Type, u *unionGo) string {
 		b.WriteString(g.encWhole(u, objects))
 	}
 	if objects {
-		b.WriteString(g.encFlat(u, flat))
+		b.WriteString(g.encFlat(u))
 	}
 	return b.String()
 }
@@ -214,18 +266,26 @@ func (g *emitter) encBranch(v variant) string {
 	if v.Null {
 		return "w.Null()"
 	}
-	r := *v.Ref
-	if r.Kind == model.ToBase {
+	switch r := *v.Ref; r.Kind {
+	case model.ToBase:
 		return encScalar(r.Base, "v", true)
+	case model.ToRaw, model.ToObject:
+		return "encRaw(w, json.RawMessage(v))"
+	default:
+		return g.enc(r, "v", "&v")
 	}
-	return g.enc(r, "v", "&v")
 }
 
 // encFlat writes the tag and the members after c, and returns what the next
-// member is written after.
-func (g *emitter) encFlat(u *unionGo, flat bool) string {
+// member is written after. but lists the members that stand beside the union
+// already, for a variant that is kept raw.
+func (g *emitter) encFlat(u *unionGo) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "func enc%sFields(w *jx.Writer, v %s, c byte) byte {\n\tswitch v := v.(type) {\n", u.name, u.name)
+	but := ""
+	if u.Tag != "" {
+		but = ", but ...string"
+	}
+	fmt.Fprintf(&b, "func enc%s(w *jx.Writer, v %s, c byte%s) byte {\n\tswitch v := v.(type) {\n", u.name+"Fields", u.name, but)
 	for _, v := range u.variants {
 		fmt.Fprintf(&b, "\tcase %s:\n", v.goType())
 		if u.Tag == "" || v.Implicit {
@@ -234,8 +294,8 @@ func (g *emitter) encFlat(u *unionGo, flat bool) string {
 		}
 		fmt.Fprintf(&b, "\t\tw.Buf = append(append(w.Buf, c), `%q:%q`...)\n\t\treturn v.fields(w, ',')\n", u.Tag, v.Tag)
 	}
-	if u.Tag != "" && flat {
-		fmt.Fprintf(&b, "\tcase *Unknown:\n\t\treturn encMembers(w, v.Raw, c, %s)\n", quoted(u.own))
+	if u.Tag != "" {
+		b.WriteString("\tcase *Unknown:\n\t\treturn encMembers(w, v.Raw, c, but...)\n")
 	}
 	b.WriteString("\t}\n\treturn c\n}\n\n")
 	return b.String()

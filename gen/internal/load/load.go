@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -51,9 +52,23 @@ type Set struct {
 	Topics []Topic
 	Defs   []*Def
 	byName map[string]*Def
+	// Extends is what extends.json says, nil when there is none.
+	Extends *Extends
+	// MethodsFile is methods.json, nil when the folder has none.
+	MethodsFile *File
+	// ContractFile is contract.json, nil when the folder has none.
+	ContractFile *File
+	// Imports are the other folders that references lead to, by their path.
+	Imports map[string]*Set
 	// Root holds the root `anyOf` of a bundled schema or of our envelope file:
 	// it describes JSON-RPC messages, not payloads.
 	Root []*Schema
+}
+
+// File is a data file as it stands.
+type File struct {
+	Name string
+	Data []byte
 }
 
 // Topic is one schema file of a folder.
@@ -72,9 +87,17 @@ type Def struct {
 // Def returns the definition with this name, or nil.
 func (s *Set) Def(name string) *Def { return s.byName[name] }
 
-// Read reads every schema file of dir, or the single file that it names.
-// Files that hold no definitions (methods.json) are left to their readers.
+// Read reads every schema file of dir, or the single file that it names, and
+// the folders that references lead to. Files that hold no definitions
+// (methods.json) are left to their readers.
 func Read(fsys fs.FS, name string) (*Set, error) {
+	return read(fsys, name, nil)
+}
+
+func read(fsys fs.FS, name string, from []string) (*Set, error) {
+	if slices.Contains(from, name) {
+		return nil, fmt.Errorf("schema folders refer to each other in a circle: %s", strings.Join(append(from, name), " → "))
+	}
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
@@ -85,7 +108,7 @@ func Read(fsys fs.FS, name string) (*Set, error) {
 			return nil, err
 		}
 	}
-	set := &Set{byName: map[string]*Def{}}
+	set := &Set{byName: map[string]*Def{}, Imports: map[string]*Set{}}
 	for _, f := range files {
 		if err := set.readFile(fsys, f); err != nil {
 			return nil, err
@@ -94,7 +117,46 @@ func Read(fsys fs.FS, name string) (*Set, error) {
 	if len(set.Defs) == 0 {
 		return nil, fmt.Errorf("%s: no definitions; a schema file has a $defs member", name)
 	}
+	if info.IsDir() {
+		if set.Extends, err = readExtends(fsys, name); err != nil {
+			return nil, err
+		}
+		if set.MethodsFile, err = readFile(fsys, path.Join(name, "methods.json")); err != nil {
+			return nil, err
+		}
+		if set.ContractFile, err = readFile(fsys, path.Join(name, "contract.json")); err != nil {
+			return nil, err
+		}
+	}
+	for _, folder := range set.folders() {
+		if set.Imports[folder], err = read(fsys, folder, append(from, name)); err != nil {
+			return nil, err
+		}
+	}
 	return set, set.resolveAll()
+}
+
+// readFile returns nil for a file that is not there.
+func readFile(fsys fs.FS, name string) (*File, error) {
+	data, err := fs.ReadFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return &File{name, data}, err
+}
+
+// folders lists the other folders that references lead to, sorted.
+func (s *Set) folders() []string {
+	found := map[string]bool{}
+	s.walk(func(sub *Schema) {
+		if sub.RefFolder != "" {
+			found[sub.RefFolder] = true
+		}
+	})
+	if s.Extends != nil {
+		found[s.Extends.Of] = true
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // notSchemas are the data files that live beside the schemas.
@@ -122,20 +184,13 @@ func (s *Set) readFile(fsys fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	// The YAML reader keeps positions and order, but takes more than JSON.
-	if err := json.Unmarshal(data, new(any)); err != nil {
-		return syntaxError(name, data, err)
+	root, err := parseJSON(name, data)
+	if err != nil {
+		return err
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return &Error{Pos: Pos{name, 1, 1}, Msg: err.Error()}
-	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return &Error{Pos: Pos{name, 1, 1}, Msg: "a schema file holds one JSON object"}
-	}
-	topic := Topic{Name: strings.TrimSuffix(path.Base(name), ".json"), Pos: Pos{name, 1, 1}}
+	topic := Topic{Name: strings.ReplaceAll(strings.TrimSuffix(path.Base(name), ".json"), ".", "_"), Pos: Pos{name, 1, 1}}
 	r := reader{file: name}
-	for k, v := range pairs(doc.Content[0]) {
+	for k, v := range pairs(root) {
 		switch k.Value {
 		case "$schema", "$id":
 		case "title":
@@ -184,18 +239,50 @@ func (s *Set) readDefs(r reader, topic string, defs *yaml.Node) error {
 func (s *Set) resolveAll() error {
 	var errs []error
 	check := func(sub *Schema) {
-		if sub.Ref != "" && s.byName[sub.Ref] == nil {
+		in := s
+		if sub.RefFolder != "" {
+			in = s.Imports[sub.RefFolder]
+		}
+		if sub.Ref != "" && in.byName[sub.Ref] == nil {
 			errs = append(errs, &Error{Pos: sub.Pos, Msg: fmt.Sprintf("$ref names %q, which is not defined", sub.Ref),
-				Mend: "define it in one of the files of this folder, or correct the name"})
+				Mend: "define it in one of the files of the folder, or correct the name"})
 		}
 	}
+	s.walk(check)
+	return errors.Join(errs...)
+}
+
+// walk calls f for every schema of the set.
+func (s *Set) walk(f func(*Schema)) {
 	for _, d := range s.Defs {
-		d.Walk(check)
+		d.Walk(f)
 	}
 	for _, b := range s.Root {
-		b.Walk(check)
+		b.Walk(f)
 	}
-	return errors.Join(errs...)
+	if s.Extends != nil {
+		for _, e := range s.Extends.Entries {
+			for _, m := range e.Members {
+				m.Walk(f)
+			}
+		}
+	}
+}
+
+// parseJSON reads a file that holds one JSON object. The YAML reader keeps
+// positions and order, but takes more than JSON.
+func parseJSON(name string, data []byte) (*yaml.Node, error) {
+	if err := json.Unmarshal(data, new(any)); err != nil {
+		return nil, syntaxError(name, data, err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, &Error{Pos: Pos{name, 1, 1}, Msg: err.Error()}
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, &Error{Pos: Pos{name, 1, 1}, Msg: "the file must hold one JSON object"}
+	}
+	return doc.Content[0], nil
 }
 
 func syntaxError(file string, data []byte, err error) error {

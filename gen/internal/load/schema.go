@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"path"
 	"strings"
 
 	"github.com/go-faster/yaml"
@@ -21,13 +22,15 @@ type Schema struct {
 	Nullable bool // "null" stood in a type list
 	Format   string
 	Ref      string // name of the definition, without file and "#/$defs/"
-	Props    []Prop
-	Required []string
-	Items    *Schema
-	AllOf    []*Schema
-	OneOf    []*Schema
-	AnyOf    []*Schema
-	Not      *Schema
+	// RefFolder is the folder of Ref when it is another one.
+	RefFolder string
+	Props     []Prop
+	Required  []string
+	Items     *Schema
+	AllOf     []*Schema
+	OneOf     []*Schema
+	AnyOf     []*Schema
+	Not       *Schema
 	// Free: additionalProperties or unevaluatedProperties is true.
 	Free bool
 	// Values is the schema of additional properties, nil when they are free or
@@ -39,6 +42,7 @@ type Schema struct {
 	Minimum   string // number token, "" when absent
 	Maximum   string
 	MinLength *uint64
+	MinItems  *uint64
 	// Tag is discriminator.propertyName.
 	Tag string
 	// X holds the x- keywords; booleans as "true".
@@ -107,7 +111,7 @@ func (r reader) schema(n *yaml.Node) (*Schema, error) {
 		return nil, &Error{Pos: r.pos(n), Msg: err.Error()}
 	}
 	s := &Schema{Pos: r.pos(n), Description: rs.Description, Type: rs.Type, Nullable: rs.Nullable, Format: rs.Format,
-		Required: rs.Required, MinLength: rs.MinLength, X: map[string]string{},
+		Required: rs.Required, MinLength: rs.MinLength, MinItems: rs.MinItems, X: map[string]string{},
 		Const: json.RawMessage(rs.Const), Default: json.RawMessage(rs.Default), Minimum: string(rs.Minimum), Maximum: string(rs.Maximum)}
 	for _, e := range rs.Enum {
 		s.Enum = append(s.Enum, e)
@@ -122,12 +126,14 @@ func (r reader) schema(n *yaml.Node) (*Schema, error) {
 
 func (r reader) keyword(s *Schema, rs *jsonschema.RawSchema, k, v *yaml.Node) (err error) {
 	switch k.Value {
-	case "description", "type", "format", "required", "const", "enum", "default", "minimum", "maximum", "minLength":
+	case "description", "type", "format", "required", "const", "enum", "default", "minimum", "maximum", "minLength", "minItems":
 		// read by ogen's parser
+	case "contentEncoding":
+		// says how to read the text; on the wire it stays a string
 	case "title":
 		s.Title = v.Value
 	case "$ref":
-		s.Ref, err = r.refName(k, rs.Ref)
+		s.RefFolder, s.Ref, err = r.ref(k, rs.Ref)
 	case "properties":
 		for pk, pv := range pairs(v) {
 			sub, err := r.schema(pv)
@@ -185,13 +191,17 @@ func (r reader) list(n *yaml.Node) ([]*Schema, error) {
 	return l, nil
 }
 
-// refName takes the definition's name from "#/$defs/NAME" or
-// "topic.json#/$defs/NAME". Names are unique in a folder, so the file is
-// redundant; editors need it to follow the reference.
-func (r reader) refName(k *yaml.Node, ref string) (string, error) {
-	_, name, ok := strings.Cut(ref, "#/$defs/")
+// ref takes folder and definition from "#/$defs/NAME", "topic.json#/$defs/NAME"
+// or "../../other/v1/topic.json#/$defs/NAME". Names are unique in a folder, so
+// the file is redundant; editors need it to follow the reference.
+func (r reader) ref(k *yaml.Node, ref string) (folder, name string, err error) {
+	file, name, ok := strings.Cut(ref, "#/$defs/")
 	if !ok || name == "" || strings.Contains(name, "/") {
-		return "", &Error{Pos: r.pos(k), Msg: fmt.Sprintf("$ref %q is not of the form #/$defs/NAME or topic.json#/$defs/NAME", ref)}
+		return "", "", &Error{Pos: r.pos(k), Msg: fmt.Sprintf("$ref %q is not of the form #/$defs/NAME or topic.json#/$defs/NAME", ref)}
 	}
-	return name, nil
+	here := path.Dir(r.file)
+	if folder = path.Dir(path.Join(here, file)); file == "" || folder == here {
+		folder = ""
+	}
+	return folder, name, nil
 }

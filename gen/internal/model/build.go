@@ -4,18 +4,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/acpkit/acpkit/gen/internal/load"
 )
 
-// Build turns what was read into the model.
-func Build(set *load.Set) (*Package, error) {
-	b := &builder{set: set, pkg: &Package{Topics: set.Topics, byName: map[string]*Type{}}}
+// Build turns what was read from folder into the model, imported folders first.
+func Build(folder string, set *load.Set) (*Package, error) {
+	b := &builder{set: set, pkg: &Package{Folder: folder, Topics: set.Topics, byName: map[string]*Type{}}, imports: map[string]*Package{}}
+	for _, f := range slices.Sorted(maps.Keys(set.Imports)) {
+		imp, err := Build(f, set.Imports[f])
+		if err != nil {
+			return nil, err
+		}
+		b.pkg.Imports = append(b.pkg.Imports, imp)
+		b.imports[f] = imp
+	}
 	used := b.payloads()
 	for _, d := range set.Defs {
 		if used[d.Name] {
-			t := &Type{Name: d.Name, Topic: d.Topic, Doc: d.Description, Pos: d.Pos, Method: d.X["x-method"], Side: d.X["x-side"]}
+			t := &Type{Pkg: b.pkg, Name: d.Name, Topic: d.Topic, Doc: d.Description, Pos: d.Pos, Method: d.X["x-method"], Side: d.X["x-side"]}
 			b.pkg.Types = append(b.pkg.Types, t)
 			b.pkg.byName[d.Name] = t
 		}
@@ -26,13 +35,23 @@ func Build(set *load.Set) (*Package, error) {
 		}
 	}
 	b.errorType()
+	if set.Extends != nil {
+		b.extend(set.Extends)
+	}
+	if len(b.errs) == 0 {
+		b.errs = append(b.errs, b.methods())
+	}
+	if f := set.ContractFile; f != nil {
+		b.errs = append(b.errs, b.pkg.readContract(f))
+	}
 	return b.pkg, errors.Join(b.errs...)
 }
 
 type builder struct {
-	set  *load.Set
-	pkg  *Package
-	errs []error
+	set     *load.Set
+	pkg     *Package
+	imports map[string]*Package
+	errs    []error
 }
 
 func (b *builder) fail(p load.Pos, mend, format string, a ...any) {
@@ -125,6 +144,8 @@ func (b *builder) fill(t *Type, s *load.Schema) {
 		t.Kind, t.Scalar = Scalar, b.base(s)
 	case s.Type == "" && s.Ref == "" && len(s.AllOf) == 0:
 		t.Kind = Raw
+	case s.Type == "" && single(s).Ref != "":
+		t.Kind, t.Target = Alias, b.named(single(s))
 	default:
 		b.fail(s.Pos, "write an object, a scalar, an enum of constants or a union", "definition %s has a shape that the generator does not know", t.Name)
 	}
@@ -157,7 +178,8 @@ func (b *builder) enum(alts []*load.Schema) *EnumOf {
 
 // widths maps a JSON type and a format to the exact base.
 var widths = map[[2]string]Base{
-	{"string", ""}: String, {"string", "uri"}: String, {"boolean", ""}: Bool, {"number", ""}: Float64, {"number", "double"}: Float64,
+	// Texts keep their spelling: a time or a pattern is passed on as it came.
+	{"string", ""}: String, {"string", "uri"}: String, {"string", "date-time"}: String, {"string", "regex"}: String, {"boolean", ""}: Bool, {"number", ""}: Float64, {"number", "double"}: Float64,
 	{"integer", ""}: Int64, {"integer", "int32"}: Int32, {"integer", "int64"}: Int64,
 	{"integer", "uint16"}: Uint16, {"integer", "uint32"}: Uint32, {"integer", "uint64"}: Uint64,
 }
@@ -192,6 +214,9 @@ func (b *builder) field(p load.Prop, required bool) Field {
 	if p.MinLength != nil {
 		f.MinLength = *p.MinLength
 	}
+	if p.MinItems != nil {
+		f.MinItems = *p.MinItems
+	}
 	if f.Type.Kind == ToBase {
 		f.Minimum, f.Maximum = limits(s, f.Type.Base)
 	}
@@ -216,10 +241,9 @@ func limits(s *load.Schema, w Base) (lo, hi string) {
 func (b *builder) ref(s *load.Schema) Ref {
 	switch {
 	case s.Ref != "":
-		if t := b.pkg.byName[s.Ref]; t != nil {
+		if t := b.named(s); t != nil {
 			return Ref{Kind: ToType, Type: t}
 		}
-		b.fail(s.Pos, "refer to a payload", "%s is an envelope and cannot be a member", s.Ref)
 	case s.Type == "array":
 		if s.Items == nil {
 			return Ref{Kind: ToArray, Elem: &Ref{Kind: ToRaw}}
@@ -239,6 +263,19 @@ func (b *builder) ref(s *load.Schema) Ref {
 		b.fail(s.Pos, "move it into $defs and refer to it", "a member cannot spell out an object or a union")
 	}
 	return Ref{Kind: ToRaw}
+}
+
+// named is the type that a reference names, here or in an imported folder.
+func (b *builder) named(s *load.Schema) *Type {
+	in := b.pkg
+	if s.RefFolder != "" {
+		in = b.imports[s.RefFolder]
+	}
+	t := in.byName[s.Ref]
+	if t == nil {
+		b.fail(s.Pos, "refer to a payload", "%s is an envelope and cannot be referred to", s.Ref)
+	}
+	return t
 }
 
 // text returns the string behind a JSON string constant.

@@ -23,9 +23,18 @@ type methodRow struct {
 	Summary string `json:"summary"`
 }
 
-// AddMethods reads methods.json and links each row to its types. Types and
+// methods fills the method table: from methods.json, or from the envelopes of a
+// schema that comes without one.
+func (b *builder) methods() error {
+	if f := b.set.MethodsFile; f != nil {
+		return b.pkg.addMethods(f.Name, f.Data)
+	}
+	return b.pkg.methodsFromEnvelopes(b.set)
+}
+
+// addMethods reads methods.json and links each row to its types. Types and
 // methods must agree both ways through x-method and x-side.
-func (p *Package) AddMethods(file string, data []byte) error {
+func (p *Package) addMethods(file string, data []byte) error {
 	var doc struct {
 		Methods []methodRow `json:"methods"`
 	}
@@ -52,7 +61,7 @@ func (p *Package) AddMethods(file string, data []byte) error {
 		p.Methods = append(p.Methods, m)
 	}
 	for _, t := range p.Types {
-		if t.Method != "" && !named[t] {
+		if t.Method != "" && !named[t] && t.Extends == nil {
 			errs = append(errs, &load.Error{Pos: t.Pos, Msg: fmt.Sprintf("%s says x-method %q, but no row of %s has it as params or result", t.Name, t.Method, file),
 				Mend: "add the row or remove the keyword"})
 		}
@@ -61,7 +70,7 @@ func (p *Package) AddMethods(file string, data []byte) error {
 }
 
 func (p *Package) method(r methodRow, at load.Pos) (Method, error) {
-	m := Method{Key: r.Key, Name: r.Method, Side: r.Side, Kind: r.Kind, Gate: r.Gate, Since: r.Since, Summary: r.Summary}
+	m := Method{Pkg: p, Key: r.Key, Name: r.Method, Side: r.Side, Kind: r.Kind, Gate: r.Gate, Since: r.Since, Summary: r.Summary}
 	switch {
 	case r.Key == "" || r.Method == "" || r.Summary == "" || r.Params == "":
 		return m, &load.Error{Pos: at, Msg: fmt.Sprintf("method %q lacks a key, a method, params or a summary", r.Method), Mend: "fill all four"}

@@ -11,9 +11,14 @@ import (
 
 // Package is one schema folder.
 type Package struct {
+	// Folder is the path of the schema folder or file.
+	Folder  string
+	Imports []*Package
 	Topics  []load.Topic
 	Types   []*Type // in the order of the files
 	Methods []Method
+	// Contract is what contract.json promises, empty when there is none.
+	Contract []ContractRow
 	// ErrorType is the object that the envelopes carry in their `error`
 	// member, nil when the folder has no envelopes.
 	ErrorType *Type
@@ -33,10 +38,12 @@ const (
 	Union              // one of several shapes
 	Scalar             // a named string, number or boolean
 	Raw                // any JSON
+	Alias              // another name of Target
 )
 
 // Type is a definition, or an object that a union branch spells out inline.
 type Type struct {
+	Pkg   *Package
 	Name  string // the schema's word
 	Topic string
 	Doc   string
@@ -50,6 +57,10 @@ type Type struct {
 	Enum  *EnumOf
 	// Scalar is the base of Kind Scalar and Enum.
 	Scalar Base
+	Target *Type // Alias
+
+	// Extends is the imported type that this one is an extended copy of.
+	Extends *Type
 
 	Method, Side string // x-method, x-side
 }
@@ -87,7 +98,10 @@ type Field struct {
 	DefaultOnError, DefaultOnNull, SkipInvalid bool
 
 	MinLength        uint64
+	MinItems         uint64
 	Minimum, Maximum string // number tokens beyond what the base's width says
+	// FromMap: an array of name and value may also come as an object.
+	FromMap bool
 }
 
 // RefKind says what a Ref refers to.
@@ -134,6 +148,11 @@ type UnionOf struct {
 	// unknown tags either way, because the peer may be newer.
 	Open bool
 	Pos  load.Pos
+	// Optional: the tag may be absent, and there is no variant then.
+	Optional bool
+	// Aliases are other spellings of tags; IgnoreCase takes any case of them.
+	Aliases    map[string]string
+	IgnoreCase bool
 }
 
 // Branch is one shape of a union.
@@ -157,12 +176,15 @@ type Branch struct {
 
 // Method is one row of methods.json.
 type Method struct {
+	Pkg       *Package // whose table it is in
 	Key, Name string
 	Side      string // agent, client, protocol: who handles it
 	Kind      string // request or notification
-	Params    *Type
-	Result    *Type // nil for a notification
-	Gate      string
-	Since     string
-	Summary   string
+	// AlsoRequest: a notification that is answered when it comes as a request.
+	AlsoRequest bool
+	Params      *Type
+	Result      *Type // nil for a notification
+	Gate        string
+	Since       string
+	Summary     string
 }

@@ -29,6 +29,14 @@ func (b *builder) union(t *Type, s *load.Schema, alts []*load.Schema) *UnionOf {
 		}
 		u.Branches = append(u.Branches, b.branch(t, u.Tag, i, a))
 	}
+	// A tag that is also an optional member: without it there is no variant.
+	for i, f := range t.Fields {
+		if u.Tag != "" && f.Name == u.Tag {
+			u.Optional = !f.Required
+			t.Fields = append(t.Fields[:i:i], t.Fields[i+1:]...)
+			break
+		}
+	}
 	seen := map[string]bool{}
 	for _, br := range u.Branches {
 		if br.Tag != "" && seen[br.Tag] {
@@ -76,10 +84,7 @@ func (b *builder) branch(t *Type, tag string, i int, a *load.Schema) Branch {
 	case len(own) > 0:
 		b.fail(a.Pos, "move the members into the definition", "an alternative of %s has members beside a reference", t.Name)
 	case base.Ref != "":
-		br.Type = b.pkg.byName[base.Ref]
-		if br.Type == nil {
-			b.fail(a.Pos, "", "an alternative of %s refers to an envelope", t.Name)
-		}
+		br.Type = b.named(base)
 	case a.Type == "null":
 		br.Null = true
 	case a.Type == "object" || tag != "":
@@ -100,7 +105,7 @@ func (b *builder) inline(t *Type, br Branch, i int, a *load.Schema, own []load.P
 	if title == "" {
 		title = fmt.Sprintf("variant%d", i+1)
 	}
-	nt := &Type{Name: t.Name + "_" + title, Topic: t.Topic, Doc: a.Description, Pos: a.Pos}
+	nt := &Type{Pkg: b.pkg, Name: t.Name + "_" + title, Topic: t.Topic, Doc: a.Description, Pos: a.Pos}
 	var required []string
 	for _, r := range a.Required {
 		for _, p := range own {
