@@ -19,8 +19,9 @@ build: ## Build the commands into bin/
 test: ## Run all tests that need Go alone
 	$(GO) test ./...
 
-update: ## Rewrite the golden transcripts and name each one; read the diff like code
+update: ## Rewrite golden transcripts and the generator's golden output, and name each one; read the diff like code
 	@$(GO) test ./cmd/reasonix -run TestScripts -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
+	@$(GO) test ./gen -run 'TestCases$$' -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
 
 gen: ## Generate Go from the schemas, offline
 	$(GO) run ./cmd/acpgen go --schema schema/acp/v1 --out generated/acp --package acp

@@ -16,7 +16,7 @@ func DecodeAuthMethod(data []byte) (AuthMethod, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decAuthMethod(d *jx.Decoder) (AuthMethod, error) {

@@ -155,7 +155,7 @@ func DecodeAvailableCommandInput(data []byte) (AvailableCommandInput, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decAvailableCommandInput(d *jx.Decoder) (AvailableCommandInput, error) {

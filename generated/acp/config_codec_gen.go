@@ -252,7 +252,7 @@ func DecodeSessionConfigSelectOptions(data []byte) (SessionConfigSelectOptions, 
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decSessionConfigSelectOptions(d *jx.Decoder) (SessionConfigSelectOptions, error) {

@@ -16,7 +16,7 @@ func DecodeContentBlock(data []byte) (ContentBlock, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decContentBlock(d *jx.Decoder) (ContentBlock, error) {
@@ -508,7 +508,7 @@ func DecodeEmbeddedResourceResource(data []byte) (EmbeddedResourceResource, erro
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decEmbeddedResourceResource(d *jx.Decoder) (EmbeddedResourceResource, error) {

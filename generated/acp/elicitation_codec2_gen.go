@@ -16,7 +16,7 @@ func DecodeMultiSelectItems(data []byte) (MultiSelectItems, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decMultiSelectItems(d *jx.Decoder) (MultiSelectItems, error) {
@@ -713,7 +713,7 @@ func DecodeElicitationContentValue(data []byte) (ElicitationContentValue, error)
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decElicitationContentValue(d *jx.Decoder) (ElicitationContentValue, error) {

@@ -316,7 +316,7 @@ func DecodeElicitationPropertySchema(data []byte) (ElicitationPropertySchema, er
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decElicitationPropertySchema(d *jx.Decoder) (ElicitationPropertySchema, error) {

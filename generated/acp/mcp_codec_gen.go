@@ -16,7 +16,7 @@ func DecodeMCPServer(data []byte) (MCPServer, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decMCPServer(d *jx.Decoder) (MCPServer, error) {

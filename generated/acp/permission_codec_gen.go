@@ -156,7 +156,7 @@ func DecodeRequestPermissionOutcome(data []byte) (RequestPermissionOutcome, erro
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decRequestPermissionOutcome(d *jx.Decoder) (RequestPermissionOutcome, error) {

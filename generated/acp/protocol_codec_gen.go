@@ -16,7 +16,7 @@ func DecodeRequestID(data []byte) (RequestID, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decRequestID(d *jx.Decoder) (RequestID, error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -129,16 +130,25 @@ func unmarshal[T any, P decoder[T]](data []byte, v P) error {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	if err := v.decode(&d, ""); err != nil {
-		return err
+		return fault(err)
 	}
 	return end(&d)
 }
 
 func end(d *jx.Decoder) error {
-	if d.Next() != jx.Invalid {
+	if d.Skip() != io.EOF {
 		return &DecodeError{Msg: "more than one value"}
 	}
 	return nil
+}
+
+// fault makes an error of the JSON parser a *DecodeError.
+func fault(err error) error {
+	var de *DecodeError
+	if err == nil || errors.As(err, &de) {
+		return err
+	}
+	return &DecodeError{Msg: "not valid JSON: " + err.Error()}
 }
 
 // at adds the member to the pointer of err. A parser error has no pointer yet.

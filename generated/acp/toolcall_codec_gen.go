@@ -279,7 +279,7 @@ func DecodeToolCallContent(data []byte) (ToolCallContent, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decToolCallContent(d *jx.Decoder) (ToolCallContent, error) {

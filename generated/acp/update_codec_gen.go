@@ -87,7 +87,7 @@ func DecodeSessionUpdate(data []byte) (SessionUpdate, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decSessionUpdate(d *jx.Decoder) (SessionUpdate, error) {

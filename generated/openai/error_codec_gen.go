@@ -121,7 +121,7 @@ func DecodeErrorValue(data []byte) (ErrorValue, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decErrorValue(d *jx.Decoder) (ErrorValue, error) {
@@ -239,7 +239,7 @@ func DecodeErrorCode(data []byte) (ErrorCode, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decErrorCode(d *jx.Decoder) (ErrorCode, error) {

@@ -16,7 +16,7 @@ func DecodeAssistantContent(data []byte) (AssistantContent, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decAssistantContent(d *jx.Decoder) (AssistantContent, error) {
@@ -55,7 +55,7 @@ func DecodeAssistantPart(data []byte) (AssistantPart, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decAssistantPart(d *jx.Decoder) (AssistantPart, error) {
@@ -166,7 +166,7 @@ func DecodeThinkingText(data []byte) (ThinkingText, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decThinkingText(d *jx.Decoder) (ThinkingText, error) {
@@ -571,7 +571,7 @@ func DecodeToolChoice(data []byte) (ToolChoice, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decToolChoice(d *jx.Decoder) (ToolChoice, error) {

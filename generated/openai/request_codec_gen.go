@@ -306,7 +306,7 @@ func DecodeMessage(data []byte) (Message, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decMessage(d *jx.Decoder) (Message, error) {
@@ -538,7 +538,7 @@ func DecodeUserContent(data []byte) (UserContent, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decUserContent(d *jx.Decoder) (UserContent, error) {
@@ -577,7 +577,7 @@ func DecodeUserPart(data []byte) (UserPart, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decUserPart(d *jx.Decoder) (UserPart, error) {

@@ -385,7 +385,7 @@ func DecodeDeltaContent(data []byte) (DeltaContent, error) {
 	if err == nil {
 		err = end(&d)
 	}
-	return v, err
+	return v, fault(err)
 }
 
 func decDeltaContent(d *jx.Decoder) (DeltaContent, error) {

@@ -10,7 +10,7 @@ import (
 
 // Confirms the change with every option, since changing one may alter others.
 //
-// Extended: Seed 10 and 98: retired settings are taken without effect, and the client is told so..
+// Extended: Seed 10 and 98: retired settings are taken without effect, and the client is told so.
 type SetSessionConfigOptionResponse struct {
 	// Complete list after the change; replaces what the client had before.
 	ConfigOptions []acp.SessionConfigOption `json:"configOptions"`

@@ -10,7 +10,7 @@ import (
 
 // Opens the connection. The client sends it first and only once, before any session call.
 //
-// Extended: Wire section 3: all of initialize is optional, the answer is always version 1..
+// Extended: Wire section 3: all of initialize is optional, the answer is always version 1.
 type InitializeRequest struct {
 	// Newest version the client can speak; the agent may answer with a lower one.
 	ProtocolVersion *acp.ProtocolVersion `json:"protocolVersion,omitempty"`

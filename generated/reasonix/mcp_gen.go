@@ -12,7 +12,7 @@ import (
 // entry without `type` is stdio.
 //
 // Extended: Seed 64 and 65; wire section 14: the words that MCP configurations use for the
-// transports..
+// transports.
 //
 // Variants:
 //   - *MCPServerHTTP, type "http"
@@ -32,7 +32,7 @@ func (*Unknown) isMCPServer() {}
 // An MCP server behind an HTTP address, usually running elsewhere.
 //
 // Extended: Seed 68; wire section 14. Older clients send an object of name and value where ACP has
-// a list of pairs..
+// a list of pairs.
 type MCPServerHTTP struct {
 	// Label for the server, for people and for naming its tools.
 	Name string `json:"name"`
@@ -52,7 +52,7 @@ type MCPServerHTTP struct {
 // An MCP server that uses the older transport with server-sent events.
 //
 // Extended: Seed 68; wire section 14. Older clients send an object of name and value where ACP has
-// a list of pairs..
+// a list of pairs.
 type MCPServerSSE struct {
 	// Label for this SSE server, for people and for naming its tools.
 	Name string `json:"name"`
@@ -72,7 +72,7 @@ type MCPServerSSE struct {
 // An MCP server the agent runs as a child process.
 //
 // Extended: Seed 68; wire section 14. Older clients send an object of name and value where ACP has
-// a list of pairs..
+// a list of pairs.
 type MCPServerStdio struct {
 	// Label for this local server, for people and for naming its tools.
 	Name string `json:"name"`

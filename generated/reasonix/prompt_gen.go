@@ -10,7 +10,7 @@ import (
 
 // Starts a prompt turn with what the user wrote. A session runs one turn at a time.
 //
-// Extended: Seed 134: a client can continue a final check that a turn stopped at..
+// Extended: Seed 134: a client can continue a final check that a turn stopped at.
 type PromptRequest struct {
 	// Session the message belongs to.
 	SessionID acp.SessionID `json:"sessionId"`
@@ -30,7 +30,7 @@ type PromptRequest struct {
 
 // Ends the prompt turn; all updates of the turn come before it.
 //
-// Extended: Wire section 10: the end of a turn tells what it used and where it is written down..
+// Extended: Wire section 10: the end of a turn tells what it used and where it is written down.
 type PromptResponse struct {
 	// What ended the turn.
 	StopReason acp.StopReason `json:"stopReason"`
@@ -48,7 +48,7 @@ type PromptResponse struct {
 
 // Asks the agent to stop the running prompt turn of a session; no effect if none runs.
 //
-// Extended: Seed conflict C15: some clients send it as a request and wait for an answer..
+// Extended: Seed conflict C15: some clients send it as a request and wait for an answer.
 type CancelNotification struct {
 	// Session whose turn to stop; other sessions go on.
 	SessionID acp.SessionID `json:"sessionId"`

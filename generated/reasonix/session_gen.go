@@ -10,7 +10,7 @@ import (
 
 // Starts an empty conversation; sent by the client after `initialize`.
 //
-// Extended: Wire section 5: a client without MCP servers need not say so..
+// Extended: Wire section 5: a client without MCP servers need not say so.
 type NewSessionRequest struct {
 	// Absolute path of the directory the session works in; relative paths resolve against it.
 	CWD string `json:"cwd"`
@@ -29,7 +29,7 @@ type NewSessionRequest struct {
 
 // Hands the client the new session's id and its starting settings.
 //
-// Extended: Seed 99; wire section 5: older clients pick the model from `models`..
+// Extended: Seed 99; wire section 5: older clients pick the model from `models`.
 type NewSessionResponse struct {
 	// New id, unlike that of any other session; the client repeats it in all later calls about this
 	// conversation.
@@ -54,7 +54,7 @@ type NewSessionResponse struct {
 // Reopens a stored session; the agent replays its whole history as `session/update` before
 // answering. Needs `loadSession`.
 //
-// Extended: Wire section 6: without `cwd` the stored one is used..
+// Extended: Wire section 6: without `cwd` the stored one is used.
 type LoadSessionRequest struct {
 	// MCP servers the agent should connect for the reopened session; always present, `[]` if none.
 	MCPServers []MCPServer `json:"mcpServers,omitempty"`
@@ -76,7 +76,7 @@ type LoadSessionRequest struct {
 
 // Says that the replay is complete and the session takes prompts again.
 //
-// Extended: Seed 99; wire section 6: same results as for a new session..
+// Extended: Seed 99; wire section 6: same results as for a new session.
 type LoadSessionResponse struct {
 	// Modes on offer and the one now active; absent or null means the agent has no modes.
 	Modes *acp.SessionModeState `json:"modes,omitempty"`
@@ -96,7 +96,7 @@ type LoadSessionResponse struct {
 // Continues a stored session with its context but without replaying history. Needs
 // `sessionCapabilities.resume`.
 //
-// Extended: Wire section 6: without `cwd` the stored one is used..
+// Extended: Wire section 6: without `cwd` the stored one is used.
 type ResumeSessionRequest struct {
 	// Which stored session to continue; an id the agent does not know is an error.
 	SessionID acp.SessionID `json:"sessionId"`
@@ -119,7 +119,7 @@ type ResumeSessionRequest struct {
 
 // Says that context is back and the session takes prompts again.
 //
-// Extended: Seed 99; wire section 6: same results as for a new session..
+// Extended: Seed 99; wire section 6: same results as for a new session.
 type ResumeSessionResponse struct {
 	// Modes on offer and the active one after resuming; absent or null means the agent has no modes.
 	Modes *acp.SessionModeState `json:"modes,omitempty"`

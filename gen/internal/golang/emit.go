@@ -79,6 +79,7 @@ func Emit(pkg *model.Package, o Options) (map[string][]byte, error) {
 			return nil, fmt.Errorf("%s refers to %s; say which Go package that is (--import %s=PATH)", o.Source, imp.Folder, imp.Folder)
 		}
 	}
+	g.recursion()
 	var err error
 	if g.structs, err = overlay.Declare(g.overlayStructs()); err != nil {
 		return nil, errors.Join(append(g.errs, err)...)
@@ -103,7 +104,10 @@ func Emit(pkg *model.Package, o Options) (map[string][]byte, error) {
 	if err := g.support(); err != nil {
 		return nil, err
 	}
-	return g.files, errors.Join(g.errs...)
+	if err := errors.Join(g.errs...); err != nil {
+		return nil, err
+	}
+	return g.files, nil
 }
 
 // topic writes the types and the codecs of one schema file.
@@ -150,7 +154,7 @@ func (g *emitter) chunks(topic, suffix string, decls []string) {
 
 // libraries are the packages that generated code may use, by their name there.
 var libraries = map[string]string{
-	"bytes": "bytes", "cmp": "cmp", "context": "context", "json": "encoding/json", "errors": "errors", "fmt": "fmt", "maps": "maps", "math": "math",
+	"bytes": "bytes", "cmp": "cmp", "context": "context", "json": "encoding/json", "errors": "errors", "fmt": "fmt", "io": "io", "maps": "maps", "math": "math",
 	"slices": "slices", "strconv": "strconv", "strings": "strings", "sync": "sync", "utf8": "unicode/utf8", "jx": "github.com/go-faster/jx",
 }
 
@@ -178,7 +182,7 @@ func (g *emitter) write(name, body string) {
 	b.WriteString(importDecl(std, other, own) + body)
 	out, err := format.Source(b.Bytes())
 	if err != nil {
-		g.errs = append(g.errs, fmt.Errorf("%s does not parse: %w\n%s", name, err, b.String()))
+		g.errs = append(g.errs, fmt.Errorf("%s: the Go that acpgen wrote for %s does not parse: %w; this schema has something that acpgen should have refused", name, g.Source, err))
 	}
 	g.files[name] = out
 }

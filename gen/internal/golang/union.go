@@ -58,6 +58,12 @@ func (g *emitter) union(t *model.Type) *unionGo {
 			u.own = append(u.own, f.Name)
 		}
 	}
+	if t.Kind == model.Object {
+		g.scope.claim(u.name, t.Pos)
+	} else {
+		g.scope.claim("Decode"+u.name, t.Pos)
+		g.scope.claim("Append"+u.name, t.Pos)
+	}
 	uses := map[*model.Type]int{}
 	for _, b := range t.Union.Branches {
 		if b.Type != nil {

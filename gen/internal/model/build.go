@@ -34,6 +34,7 @@ func Build(folder string, set *load.Set) (*Package, error) {
 			b.fill(t, d.Schema)
 		}
 	}
+	b.aliasCycles()
 	b.errorType()
 	if set.Extends != nil {
 		b.extend(set.Extends)
@@ -133,6 +134,12 @@ func (b *builder) fill(t *Type, s *load.Schema) {
 	switch {
 	case isEnum(alts):
 		t.Kind, t.Enum, t.Scalar = Enum, b.enum(alts), b.base(alts[0])
+	case s.Type == "object" && s.Values != nil:
+		b.fail(s.Pos, "write the map where it is used, as a member", "definition %s is a map", t.Name)
+	case s.Type == "object" && s.Free && len(s.Props) == 0 && len(alts) == 0:
+		b.fail(s.Pos, "write it where it is used, as a member", "definition %s is an object of any members", t.Name)
+	case (s.Type == "object" || len(s.Props) > 0) && (len(s.AllOf) > 0 || s.Ref != ""):
+		b.fail(s.Pos, "write the members out", "definition %s has members of its own beside a reference", t.Name)
 	case s.Type == "object" || len(s.Props) > 0:
 		b.object(t, s)
 		if len(alts) > 0 {
@@ -195,6 +202,10 @@ func (b *builder) base(s *load.Schema) Base {
 func (b *builder) object(t *Type, s *load.Schema) {
 	t.Kind = Object
 	for _, p := range s.Props {
+		if p.Name == "" || p.Name == "-" {
+			b.fail(p.Pos, "rename it", "a member cannot be called %q in Go", p.Name)
+			continue
+		}
 		t.Fields = append(t.Fields, b.field(p, slices.Contains(s.Required, p.Name)))
 	}
 	for _, r := range s.Required {
@@ -263,6 +274,21 @@ func (b *builder) ref(s *load.Schema) Ref {
 		b.fail(s.Pos, "move it into $defs and refer to it", "a member cannot spell out an object or a union")
 	}
 	return Ref{Kind: ToRaw}
+}
+
+// aliasCycles refuses aliases that never come to a type.
+func (b *builder) aliasCycles() {
+	for _, t := range b.pkg.Types {
+		seen := map[*Type]bool{}
+		for a := t; a != nil && a.Kind == Alias; a = a.Target {
+			if seen[a] {
+				b.fail(t.Pos, "let one of them be a type", "%s is an alias of itself", t.Name)
+				a.Kind = Raw // so that nobody follows it for ever
+				break
+			}
+			seen[a] = true
+		}
+	}
 }
 
 // named is the type that a reference names, here or in an imported folder.

@@ -1,8 +1,9 @@
 package model
 
 import (
-	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/acpkit/acpkit/gen/internal/load"
 )
@@ -172,6 +173,9 @@ func (b *builder) apply(c *Type, e load.Extension) {
 		}
 		b.fail(e.Pos, "correct the name", "%s has no member %q", e.Definition, name)
 	}
+	if len(e.Members) > 0 && c.Kind != Object {
+		b.fail(e.Pos, "extend the objects that are its variants", "%s is no object and takes no members", e.Definition)
+	}
 	for _, m := range e.Members {
 		if slices.ContainsFunc(c.Fields, func(f Field) bool { return f.Name == m.Name }) {
 			b.fail(m.Pos, "remove it from the extension", "%s has a member %q already", e.Definition, m.Name)
@@ -197,9 +201,10 @@ func (b *builder) apply(c *Type, e load.Extension) {
 			b.fail(e.Pos, "", "%s is no union with a tag", e.Definition)
 			return
 		}
-		for alias, tag := range e.TagAliases {
-			if alias == tag {
-				b.fail(e.Pos, "remove the alias", "%q is an alias of itself", alias)
+		for _, alias := range slices.Sorted(maps.Keys(e.TagAliases)) {
+			tag := e.TagAliases[alias]
+			if slices.ContainsFunc(c.Union.Branches, func(br Branch) bool { return br.Tag == alias }) {
+				b.fail(e.Pos, "remove the alias", "%q is a tag already", alias)
 			}
 			if !slices.ContainsFunc(c.Union.Branches, func(br Branch) bool { return br.Tag == tag }) {
 				b.fail(e.Pos, "correct the tag", "%q is to mean %q, which is no tag of %s", alias, tag, e.Definition)
@@ -207,7 +212,7 @@ func (b *builder) apply(c *Type, e load.Extension) {
 		}
 		c.Union.Aliases, c.Union.IgnoreCase = e.TagAliases, e.TagIgnoreCase
 	}
-	c.Doc += fmt.Sprintf("\n\nExtended: %s.", e.Why)
+	c.Doc += "\n\nExtended: " + strings.TrimSuffix(e.Why, ".") + "."
 }
 
 // pair reports whether r is an object of the two strings name and value.
