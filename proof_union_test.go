@@ -42,12 +42,12 @@ func TestUnionMembers(t *testing.T) {
 	for pkg, m := range models() {
 		comments := declarations(t, pkg).variants
 		for _, def := range m.Types {
-			if def.Union == nil {
+			goType := goTypeOf(def)
+			if def.Union == nil || goType == nil {
 				continue
 			}
 			unions++
 			branches += len(def.Union.Branches)
-			goType := goTypeOf(def)
 			name := goType.Name()
 			if f, ok := flatUnion(goType); ok {
 				name = f.Type.Name()

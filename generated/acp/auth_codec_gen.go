@@ -13,10 +13,7 @@ func DecodeAuthMethod(data []byte) (AuthMethod, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decAuthMethod(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decAuthMethod(d *jx.Decoder) (AuthMethod, error) {
@@ -33,7 +30,7 @@ func decAuthMethod(d *jx.Decoder) (AuthMethod, error) {
 	case "agent":
 		return decVariant[AuthMethodAgent](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendAuthMethod appends v as one line of JSON, with the tag that its type alone does not show.

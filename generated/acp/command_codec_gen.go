@@ -152,10 +152,7 @@ func DecodeAvailableCommandInput(data []byte) (AvailableCommandInput, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decAvailableCommandInput(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decAvailableCommandInput(d *jx.Decoder) (AvailableCommandInput, error) {

@@ -112,7 +112,7 @@ func decSessionConfigOptionType(d *jx.Decoder) (SessionConfigOptionType, error) 
 	case "boolean":
 		return decVariant[SessionConfigBoolean](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 func encSessionConfigOptionTypeFields(w *jx.Writer, v SessionConfigOptionType, c byte, but ...string) byte {
@@ -249,10 +249,7 @@ func DecodeSessionConfigSelectOptions(data []byte) (SessionConfigSelectOptions, 
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decSessionConfigSelectOptions(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decSessionConfigSelectOptions(d *jx.Decoder) (SessionConfigSelectOptions, error) {
@@ -533,7 +530,7 @@ func decSetSessionConfigOptionRequestValue(d *jx.Decoder) (SetSessionConfigOptio
 	case "value_id":
 		return decVariant[SetSessionConfigOptionRequestValueID](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 func encSetSessionConfigOptionRequestValueFields(w *jx.Writer, v SetSessionConfigOptionRequestValue, c byte, but ...string) byte {

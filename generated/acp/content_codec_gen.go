@@ -13,10 +13,7 @@ func DecodeContentBlock(data []byte) (ContentBlock, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decContentBlock(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decContentBlock(d *jx.Decoder) (ContentBlock, error) {
@@ -39,7 +36,7 @@ func decContentBlock(d *jx.Decoder) (ContentBlock, error) {
 	case "resource":
 		return decVariant[EmbeddedResource](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendContentBlock appends v as one line of JSON, with the tag that its type alone does not show.
@@ -505,10 +502,7 @@ func DecodeEmbeddedResourceResource(data []byte) (EmbeddedResourceResource, erro
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decEmbeddedResourceResource(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decEmbeddedResourceResource(d *jx.Decoder) (EmbeddedResourceResource, error) {

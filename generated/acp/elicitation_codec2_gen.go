@@ -13,10 +13,7 @@ func DecodeMultiSelectItems(data []byte) (MultiSelectItems, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decMultiSelectItems(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decMultiSelectItems(d *jx.Decoder) (MultiSelectItems, error) {
@@ -33,7 +30,7 @@ func decMultiSelectItems(d *jx.Decoder) (MultiSelectItems, error) {
 	case "titled":
 		return decVariant[TitledMultiSelectItems](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendMultiSelectItems appends v as one line of JSON, with the tag that its type alone does not show.
@@ -591,7 +588,7 @@ func decCreateElicitationResponseAction(d *jx.Decoder) (CreateElicitationRespons
 	case "cancel":
 		return decVariant[CreateElicitationResponseActionCancel](d, "action")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "action", tag)
 }
 
 func encCreateElicitationResponseActionFields(w *jx.Writer, v CreateElicitationResponseAction, c byte, but ...string) byte {
@@ -710,10 +707,7 @@ func DecodeElicitationContentValue(data []byte) (ElicitationContentValue, error)
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decElicitationContentValue(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decElicitationContentValue(d *jx.Decoder) (ElicitationContentValue, error) {

@@ -86,7 +86,7 @@ func decCreateElicitationRequestMode(d *jx.Decoder) (CreateElicitationRequestMod
 	case "url":
 		return decVariant[ElicitationURLMode](d, "mode")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "mode", tag)
 }
 
 func encCreateElicitationRequestModeFields(w *jx.Writer, v CreateElicitationRequestMode, c byte, but ...string) byte {
@@ -313,10 +313,7 @@ func DecodeElicitationPropertySchema(data []byte) (ElicitationPropertySchema, er
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decElicitationPropertySchema(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decElicitationPropertySchema(d *jx.Decoder) (ElicitationPropertySchema, error) {
@@ -339,7 +336,7 @@ func decElicitationPropertySchema(d *jx.Decoder) (ElicitationPropertySchema, err
 	case "array":
 		return decVariant[MultiSelectPropertySchema](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendElicitationPropertySchema appends v as one line of JSON, with the tag that its type alone does not show.

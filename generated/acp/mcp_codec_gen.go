@@ -13,10 +13,7 @@ func DecodeMCPServer(data []byte) (MCPServer, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decMCPServer(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decMCPServer(d *jx.Decoder) (MCPServer, error) {
@@ -35,7 +32,7 @@ func decMCPServer(d *jx.Decoder) (MCPServer, error) {
 	case "stdio":
 		return decVariant[MCPServerStdio](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendMCPServer appends v as one line of JSON, with the tag that its type alone does not show.

@@ -153,10 +153,7 @@ func DecodeRequestPermissionOutcome(data []byte) (RequestPermissionOutcome, erro
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decRequestPermissionOutcome(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decRequestPermissionOutcome(d *jx.Decoder) (RequestPermissionOutcome, error) {
@@ -173,7 +170,7 @@ func decRequestPermissionOutcome(d *jx.Decoder) (RequestPermissionOutcome, error
 	case "selected":
 		return decVariant[SelectedPermissionOutcome](d, "outcome")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "outcome", tag)
 }
 
 // AppendRequestPermissionOutcome appends v as one line of JSON, with the tag that its type alone does not show.

@@ -13,10 +13,7 @@ func DecodeRequestID(data []byte) (RequestID, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decRequestID(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decRequestID(d *jx.Decoder) (RequestID, error) {

@@ -276,10 +276,7 @@ func DecodeToolCallContent(data []byte) (ToolCallContent, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decToolCallContent(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decToolCallContent(d *jx.Decoder) (ToolCallContent, error) {
@@ -298,7 +295,7 @@ func decToolCallContent(d *jx.Decoder) (ToolCallContent, error) {
 	case "terminal":
 		return decVariant[Terminal](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendToolCallContent appends v as one line of JSON, with the tag that its type alone does not show.

@@ -84,10 +84,7 @@ func DecodeSessionUpdate(data []byte) (SessionUpdate, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decSessionUpdate(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decSessionUpdate(d *jx.Decoder) (SessionUpdate, error) {
@@ -128,7 +125,7 @@ func decSessionUpdate(d *jx.Decoder) (SessionUpdate, error) {
 	case "compaction_summary_chunk":
 		return decVariant[CompactionSummaryChunk](d, "sessionUpdate")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "sessionUpdate", tag)
 }
 
 // AppendSessionUpdate appends v as one line of JSON, with the tag that its type alone does not show.

@@ -118,10 +118,7 @@ func DecodeErrorValue(data []byte) (ErrorValue, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decErrorValue(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decErrorValue(d *jx.Decoder) (ErrorValue, error) {
@@ -236,10 +233,7 @@ func DecodeErrorCode(data []byte) (ErrorCode, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decErrorCode(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decErrorCode(d *jx.Decoder) (ErrorCode, error) {

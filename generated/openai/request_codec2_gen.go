@@ -13,10 +13,7 @@ func DecodeAssistantContent(data []byte) (AssistantContent, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decAssistantContent(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decAssistantContent(d *jx.Decoder) (AssistantContent, error) {
@@ -52,10 +49,7 @@ func DecodeAssistantPart(data []byte) (AssistantPart, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decAssistantPart(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decAssistantPart(d *jx.Decoder) (AssistantPart, error) {
@@ -72,7 +66,7 @@ func decAssistantPart(d *jx.Decoder) (AssistantPart, error) {
 	case "thinking":
 		return decVariant[ThinkingPart](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendAssistantPart appends v as one line of JSON, with the tag that its type alone does not show.
@@ -163,10 +157,7 @@ func DecodeThinkingText(data []byte) (ThinkingText, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decThinkingText(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decThinkingText(d *jx.Decoder) (ThinkingText, error) {
@@ -181,7 +172,7 @@ func decThinkingText(d *jx.Decoder) (ThinkingText, error) {
 	case "text":
 		return decVariant[TextPart](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendThinkingText appends v as one line of JSON, with the tag that its type alone does not show.
@@ -568,10 +559,7 @@ func DecodeToolChoice(data []byte) (ToolChoice, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decToolChoice(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decToolChoice(d *jx.Decoder) (ToolChoice, error) {

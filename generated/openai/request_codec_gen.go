@@ -303,10 +303,7 @@ func DecodeMessage(data []byte) (Message, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decMessage(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decMessage(d *jx.Decoder) (Message, error) {
@@ -329,7 +326,7 @@ func decMessage(d *jx.Decoder) (Message, error) {
 	case "tool":
 		return decVariant[ToolMessage](d, "role")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "role", tag)
 }
 
 // AppendMessage appends v as one line of JSON, with the tag that its type alone does not show.
@@ -535,10 +532,7 @@ func DecodeUserContent(data []byte) (UserContent, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decUserContent(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decUserContent(d *jx.Decoder) (UserContent, error) {
@@ -574,10 +568,7 @@ func DecodeUserPart(data []byte) (UserPart, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decUserPart(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decUserPart(d *jx.Decoder) (UserPart, error) {
@@ -594,7 +585,7 @@ func decUserPart(d *jx.Decoder) (UserPart, error) {
 	case "image_url":
 		return decVariant[ImagePart](d, "type")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "type", tag)
 }
 
 // AppendUserPart appends v as one line of JSON, with the tag that its type alone does not show.

@@ -382,10 +382,7 @@ func DecodeDeltaContent(data []byte) (DeltaContent, error) {
 	var d jx.Decoder
 	d.ResetBytes(data)
 	v, err := decDeltaContent(&d)
-	if err == nil {
-		err = end(&d)
-	}
-	return v, fault(err)
+	return v, end(&d, err)
 }
 
 func decDeltaContent(d *jx.Decoder) (DeltaContent, error) {

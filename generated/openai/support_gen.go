@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,36 +88,53 @@ func unmarshal[T any, P decoder[T]](data []byte, v P) error {
 	*v = *new(T)
 	var d jx.Decoder
 	d.ResetBytes(data)
-	if err := v.decode(&d, ""); err != nil {
-		return fault(err)
-	}
-	return end(&d)
+	return end(&d, v.decode(&d, ""))
 }
 
-func end(d *jx.Decoder) error {
-	if d.Skip() != io.EOF {
+// end is the last step of a decoder: nothing may follow the value.
+func end(d *jx.Decoder, err error) error {
+	if err != nil {
+		return fault(err)
+	}
+	if err := d.Skip(); err != io.EOF {
 		return &DecodeError{Msg: "more than one value"}
 	}
 	return nil
-}
-
-// fault makes an error of the JSON parser a *DecodeError.
-func fault(err error) error {
-	var de *DecodeError
-	if err == nil || errors.As(err, &de) {
-		return err
-	}
-	return &DecodeError{Msg: "not valid JSON: " + err.Error()}
 }
 
 // at adds the member to the pointer of err. A parser error has no pointer yet.
 func at(key string, err error) error {
 	var de *DecodeError
 	if !errors.As(err, &de) {
-		de = &DecodeError{Msg: "not valid JSON: " + err.Error()}
+		de = fault(err)
+		err = broken{de}
 	}
 	de.Pointer = "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key) + de.Pointer
-	return de
+	return err
+}
+
+// broken is a fault of the JSON itself, which no leniency mends.
+type broken struct{ *DecodeError }
+
+func (b broken) Unwrap() error { return b.DecodeError }
+
+// fault is the DecodeError in err, or one made of a parser error: of its cause,
+// because the parser names every level of nesting on the way.
+func fault(err error) *DecodeError {
+	var de *DecodeError
+	if errors.As(err, &de) {
+		return de
+	}
+	for u := errors.Unwrap(err); u != nil; u = errors.Unwrap(err) {
+		err = u
+	}
+	return &DecodeError{Msg: "not valid JSON: " + err.Error()}
+}
+
+// mendable reports whether a lenient reader may go on after err.
+func mendable(err error) bool {
+	_, ok := err.(*DecodeError)
+	return ok
 }
 
 func missing(key string) error { return at(key, &DecodeError{Msg: "missing required member"}) }
@@ -183,13 +199,45 @@ func whole(d *jx.Decoder) (string, error) {
 		return "", err
 	}
 	if bytes.ContainsAny(n, ".eE") {
-		f, err := strconv.ParseFloat(string(n), 64)
-		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		s, ok := plainInteger(string(n))
+		if !ok {
 			return "", &DecodeError{Msg: "expected an integer, got " + string(n)}
 		}
-		return strconv.FormatFloat(f, 'f', 0, 64), nil
+		return s, nil
 	}
 	return string(n), nil
+}
+
+// plainInteger spells a number with a fraction or an exponent without them.
+func plainInteger(n string) (string, bool) {
+	sign := ""
+	if n[0] == '-' {
+		sign, n = "-", n[1:]
+	}
+	n, exp, _ := strings.Cut(strings.ToLower(n), "e")
+	whole, frac, _ := strings.Cut(n, ".")
+	frac = strings.TrimRight(frac, "0")
+	e := 0
+	if exp != "" {
+		var err error
+		if e, err = strconv.Atoi(exp); err != nil || e > 20 || e < -20 {
+			return "", false
+		}
+	}
+	for ; e > 0; e-- {
+		digit := "0"
+		if frac != "" {
+			digit, frac = frac[:1], frac[1:]
+		}
+		whole += digit
+	}
+	for ; e < 0 && strings.HasSuffix(whole, "0"); e++ {
+		whole = whole[:len(whole)-1]
+	}
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		whole = "0"
+	}
+	return sign + whole, frac == "" && (e == 0 || whole == "0")
 }
 
 func decInt[T ~int32 | ~int64](d *jx.Decoder) (T, error) {
@@ -276,12 +324,15 @@ func decNil[T any](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) (v T, err er
 func lenient[T any](d *jx.Decoder, to *T, dec func(*jx.Decoder) (T, error)) error {
 	start := *d
 	v, err := dec(d)
-	if err != nil {
-		*d = start
-		return d.Skip()
+	switch {
+	case err == nil:
+		*to = v
+		return nil
+	case !mendable(err):
+		return err
 	}
-	*to = v
-	return nil
+	*d = start
+	return d.Skip()
 }
 
 // decArr reads an array. With skip, items that do not fit are dropped
@@ -302,7 +353,7 @@ func decArr[T any](d *jx.Decoder, skip bool, dec func(*jx.Decoder) (T, error)) (
 			list = append(list, v)
 			continue
 		}
-		if !skip {
+		if !skip || !mendable(err) {
 			return nil, at(strconv.Itoa(i), err)
 		}
 		*d = start
@@ -338,8 +389,22 @@ func peekTag(d *jx.Decoder, key string) (tag string, ok bool, err error) {
 	return "", false, it.Err()
 }
 
-func decUnknown(d *jx.Decoder, tag string) (*Unknown, error) {
+func decUnknown(d *jx.Decoder, key, tag string) (*Unknown, error) {
 	raw, err := decRaw(d)
+	if err != nil {
+		return nil, err
+	}
+	var seen members
+	look := jx.DecodeBytes(raw)
+	it, err := look.ObjIter()
+	for err == nil && it.Next() {
+		if string(it.Key()) == key {
+			if err := seen.once(1, key); err != nil {
+				return nil, at(key, err)
+			}
+		}
+		err = look.Skip()
+	}
 	return &Unknown{Tag: tag, Raw: raw}, err
 }
 
@@ -368,8 +433,10 @@ func encRaw(w *jx.Writer, raw json.RawMessage) {
 	switch {
 	case len(raw) == 0:
 		w.Null()
-	case !jx.Valid(raw) || !utf8.Valid(raw):
+	case !jx.Valid(raw):
 		encStr(w, string(raw))
+	case !utf8.Valid(raw):
+		encRaw(w, bytes.ToValidUTF8(raw, []byte("\uFFFD")))
 	case bytes.ContainsAny(raw, "\r\n"):
 		var buf bytes.Buffer
 		if json.Compact(&buf, raw) == nil {

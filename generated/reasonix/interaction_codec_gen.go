@@ -113,7 +113,7 @@ func decMCPInteractionRequestMode(d *jx.Decoder) (MCPInteractionRequestMode, err
 	case "url":
 		return decVariant[InteractionURLMode](d, "mode")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "mode", tag)
 }
 
 func encMCPInteractionRequestModeFields(w *jx.Writer, v MCPInteractionRequestMode, c byte, but ...string) byte {

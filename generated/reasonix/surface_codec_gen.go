@@ -265,7 +265,7 @@ func decExtensionSurfaceKind(d *jx.Decoder) (ExtensionSurfaceKind, error) {
 	case "notification":
 		return decVariant[NotificationSurfacePayload](d, "kind")
 	}
-	return decUnknown(d, tag)
+	return decUnknown(d, "kind", tag)
 }
 
 func encExtensionSurfaceKindFields(w *jx.Writer, v ExtensionSurfaceKind, c byte, but ...string) byte {

@@ -12,7 +12,7 @@ func (g *emitter) unionCodec(t *model.Type) string {
 	u := g.union(t)
 	var b strings.Builder
 	if t.Kind == model.Union {
-		fmt.Fprintf(&b, "// Decode%[1]s reads one %[1]s. An error is a *DecodeError.\nfunc Decode%[1]s(data []byte) (%[1]s, error) {\n\tvar d jx.Decoder\n\td.ResetBytes(data)\n\tv, err := dec%[1]s(&d)\n\tif err == nil {\n\t\terr = end(&d)\n\t}\n\treturn v, fault(err)\n}\n\n", u.name)
+		fmt.Fprintf(&b, "// Decode%[1]s reads one %[1]s. An error is a *DecodeError.\nfunc Decode%[1]s(data []byte) (%[1]s, error) {\n\tvar d jx.Decoder\n\td.ResetBytes(data)\n\tv, err := dec%[1]s(&d)\n\treturn v, end(&d, err)\n}\n\n", u.name)
 	}
 	if u.Tag != "" {
 		b.WriteString(g.decTagged(u))
@@ -90,7 +90,7 @@ func (g *emitter) decTagged(u *unionGo) string {
 	if u.IgnoreCase {
 		b.WriteString("\ttag = strings.ToLower(tag)\n")
 	}
-	fmt.Fprintf(&b, "\tswitch tag {\n%s\t}\n\treturn decUnknown(d, tag)\n}\n\n", cases.String())
+	fmt.Fprintf(&b, "\tswitch tag {\n%s\t}\n\treturn decUnknown(d, %q, tag)\n}\n\n", cases.String(), u.Tag)
 	return b.String()
 }
 
