@@ -70,6 +70,8 @@ func TestCall(t *testing.T) {
 }
 
 // Things that look a little like the response leave the Call open.
+//
+// BL-004: log lines that happen to be JSON.
 func TestCallIsNotTakenIn(t *testing.T) {
 	p := start(t, rpc.Config{})
 	got := make(chan string, 1)

@@ -15,6 +15,7 @@ func cancelLine(id string) string {
 	return `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":` + id + `}}`
 }
 
+// BL-048: a cancel ends the one request that it names.
 func TestCancelFromThePeer(t *testing.T) {
 	causes := make(chan error, 10)
 	wait := func(ctx context.Context) {
@@ -86,6 +87,8 @@ func TestCancelOfAQueuedRequest(t *testing.T) {
 	p.expect(`{"jsonrpc":"2.0","id":1,"result":{}}`, errorLine("2", -32800, "next: request cancelled"))
 }
 
+// BL-045, BL-125: a peer that never answers holds a Call no longer than its
+// context.
 func TestCancelOfACall(t *testing.T) {
 	p := start(t, rpc.Config{})
 	ctx, cancel := context.WithCancelCause(context.Background())

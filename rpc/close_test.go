@@ -20,6 +20,8 @@ import (
 
 // At the end of input every accepted request is answered once, running or
 // waiting, and Calls fail at once.
+//
+// BL-029: also those made after it.
 func TestEndOfInput(t *testing.T) {
 	var conn *rpc.Conn
 	started := make(chan bool, 10)
@@ -92,6 +94,8 @@ func TestEndOfInput(t *testing.T) {
 
 // A response that was read before the end still counts, though it waits for
 // notifications, and those are all handled.
+//
+// BL-009: the last line has no newline.
 func TestResponseBeforeEndOfInput(t *testing.T) {
 	var handled atomic.Int32
 	p := start(t, rpc.Config{Handler: func(context.Context, *rpc.Request) (rpc.Appender, error) {
@@ -166,6 +170,7 @@ type failing struct{ err error }
 func (f failing) Read([]byte) (int, error)  { return 0, f.err }
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
+// BL-123: handlers learn that the pipe is broken, and Run waits for them.
 func TestBrokenPipe(t *testing.T) {
 	p := start(t, rpc.Config{Handler: func(ctx context.Context, _ *rpc.Request) (rpc.Appender, error) {
 		rpc.Admitted(ctx)

@@ -175,7 +175,7 @@ func (c *Conn) Run(ctx context.Context) error {
 	defer cancel(ErrClosed)
 	go c.out.run()
 	read := make(chan error, 1)
-	go func() { read <- c.read() }()
+	go newReceiver(c).run(read)
 
 	var err error
 	reading := true

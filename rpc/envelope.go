@@ -92,7 +92,7 @@ func (e *envelope) member(key []byte) *[]byte {
 // check returns what is wrong with a message whose members are each well formed.
 func (e *envelope) check() string {
 	switch {
-	case string(e.version) != `"2.0"`:
+	case !isVersion(e.version):
 		return `jsonrpc must be "2.0"`
 	case e.method == nil && e.result == nil && e.err == nil:
 		return "no method and no result or error"
@@ -188,6 +188,15 @@ func cancelID(params []byte) []byte {
 
 // text decodes a raw JSON string.
 func text(raw []byte) (string, error) { return jx.DecodeBytes(raw).Str() }
+
+// isVersion tells the one version, also when some encoder has escaped it.
+func isVersion(raw []byte) bool {
+	if string(raw) == `"2.0"` {
+		return true
+	}
+	version, err := text(raw)
+	return err == nil && version == "2.0"
+}
 
 func isID(raw []byte) bool {
 	switch raw[0] {

@@ -43,13 +43,14 @@ func (l *lines) next() (line []byte, own bool, err error) {
 			return nil, false, err
 		}
 	}
-	if !l.started { // RFC 8259 lets us ignore a byte order mark
-		l.started = true
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
+	first := !l.started
+	l.started = true
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	if err == errLineTooLong || len(line) > l.max {
 		return nil, false, errLineTooLong
+	}
+	if first { // RFC 8259 lets us ignore a byte order mark
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
 	return line, own, nil
 }
@@ -61,11 +62,12 @@ func (l *lines) gather(first []byte) ([]byte, error) {
 	tooLong := false
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if !tooLong {
+		switch {
+		case tooLong:
+		case len(line)+len(part) > l.max+1: // the newline is not part of the line
+			line, tooLong = nil, true
+		default:
 			line = l.grow(line, part)
-			if len(line) > l.max+1 { // the newline is not part of the line
-				line, tooLong = nil, true
-			}
 		}
 		switch {
 		case err == bufio.ErrBufferFull:

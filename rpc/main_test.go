@@ -50,7 +50,7 @@ func start(t *testing.T, c rpc.Config) *peer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &peer{t: t, in: in, out: out, r: bufio.NewReader(out), run: make(chan error, 1), log: &logBuffer{}}
+	p := &peer{t: t, in: in, out: out, r: bufio.NewReaderSize(out, 64<<10), run: make(chan error, 1), log: &logBuffer{}}
 	if c.Logger == nil {
 		c.Logger = p.log.logger()
 	}

@@ -18,21 +18,38 @@ const methodCancel = "$/cancel_request"
 // reads lines and decides what each is.
 type receiver struct {
 	*Conn
+	lines   *lines
 	dec     jx.Decoder
 	methods map[string]string // names seen, to save allocating each again
 }
 
+func newReceiver(c *Conn) *receiver {
+	return &receiver{Conn: c, lines: newLines(c.reader, c.cfg.MaxLine), methods: map[string]string{}}
+}
+
+// run reads to the end and sends to done what read returns. If the handler of
+// an inline notification ends its goroutine, another goes on from there.
+func (r *receiver) run(done chan<- error) {
+	returned := false
+	defer func() {
+		if !returned {
+			go r.run(done)
+		}
+	}()
+	err := r.read()
+	returned = true
+	done <- err
+}
+
 // read reads until the input ends (nil), reading fails or the Conn stops.
-func (c *Conn) read() error {
-	r := &receiver{Conn: c, methods: map[string]string{}}
-	in := newLines(c.reader, c.cfg.MaxLine)
+func (r *receiver) read() error {
 	for {
-		line, own, err := in.next()
+		line, own, err := r.lines.next()
 		switch {
-		case c.stopped.Load() || err == io.EOF:
+		case r.stopped.Load() || err == io.EOF:
 			return nil
 		case err == errLineTooLong:
-			r.reject(nullID, CodeParseError, fmt.Sprintf("parse error: line longer than %d bytes", c.cfg.MaxLine), nil)
+			r.reject(nullID, CodeParseError, fmt.Sprintf("parse error: line longer than %d bytes", r.cfg.MaxLine), nil)
 		case err != nil:
 			return fmt.Errorf("rpc: read: %w", err)
 		default:
@@ -90,7 +107,7 @@ func (r *receiver) message(e *envelope, line []byte, own bool) {
 	}
 	start, err := r.in.accept(m)
 	switch {
-	case start && m.isNotification() && r.cfg.Inline != nil && r.cfg.Inline(m.req.Method):
+	case start && m.isNotification() && r.isInline(method):
 		r.work(m) // only the reader queues, so nothing can be waiting behind m
 	case start:
 		go r.work(m)

@@ -99,6 +99,20 @@ func (c *Conn) keyOf(method string, params json.RawMessage) (key string) {
 	return c.cfg.Key(method, params)
 }
 
+// isInline asks Config.Inline, as keyOf does Config.Key.
+func (c *Conn) isInline(method string) (inline bool) {
+	if c.cfg.Inline == nil {
+		return false
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			c.logPanic(method, recovered(v))
+			inline = false
+		}
+	}()
+	return c.cfg.Inline(method)
+}
+
 func (c *Conn) logPanic(method string, p *panicError) {
 	c.log.Error("rpc: "+p.Error(), "method", clip(method), "stack", string(p.stack))
 }

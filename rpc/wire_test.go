@@ -80,6 +80,7 @@ func TestLadder(t *testing.T) {
 
 		{"unknown notification", `{"jsonrpc":"2.0","method":"no/such"}`, "", true},
 		{"unknown protocol notification", `{"jsonrpc":"2.0","method":"$/nope","params":{}}`, "", true},
+		{"unknown vendor notification", `{"jsonrpc":"2.0","method":"_vendor/x"}`, "", true},
 		{"unknown request", `{"jsonrpc":"2.0","id":5,"method":"no/such"}`, errorLine("5", -32601, "no/such: method not found"), true},
 		{"unknown protocol request", `{"jsonrpc":"2.0","id":5,"method":"$/nope"}`, errorLine("5", -32601, "$/nope: method not found"), true},
 		{"empty method", `{"jsonrpc":"2.0","id":5,"method":""}`, errorLine("5", -32601, "method not found"), true},
@@ -126,6 +127,7 @@ func TestTolerated(t *testing.T) {
 		{"scalar params", `{"jsonrpc":"2.0","id":1,"method":"echo","params":5}`, `{"jsonrpc":"2.0","id":1,"result":5}`},
 		{"escapes in a method", `{"jsonrpc":"2.0","id":1,"method":"\u0065ch\u006f"}`, `{"jsonrpc":"2.0","id":1,"result":{"none":true}}`},
 		{"escapes in a member's name", `{"jsonrpc":"2.0","id":1,"meth\u006fd":"echo"}`, `{"jsonrpc":"2.0","id":1,"result":{"none":true}}`},
+		{"escapes in the version", `{"jsonrpc":"2\u002e0","id":1,"method":"echo"}`, `{"jsonrpc":"2.0","id":1,"result":{"none":true}}`},
 		{"lone surrogate", `{"jsonrpc":"2.0","id":1,"method":"echo","params":"\ud800"}`, `{"jsonrpc":"2.0","id":1,"result":"\ud800"}`},
 		{"text in many scripts", `{"jsonrpc":"2.0","id":1,"method":"echo","params":"ж 語 😀 <&>"}`, `{"jsonrpc":"2.0","id":1,"result":"ж 語 😀 <&>"}`},
 	}
@@ -141,6 +143,7 @@ func TestTolerated(t *testing.T) {
 	}
 }
 
+// BL-120: a request's id comes back as the same JSON token.
 func TestIDsComeBackUnharmed(t *testing.T) {
 	p := start(t, rpc.Config{Handler: echo})
 	for _, id := range []string{
@@ -153,6 +156,8 @@ func TestIDsComeBackUnharmed(t *testing.T) {
 }
 
 // The ids 1 and "1" are two, and null is no id that could be in use.
+//
+// BL-119: answered in another order, each gets its own.
 func TestIDsInFlight(t *testing.T) {
 	release := map[string]chan bool{"a": make(chan bool), "b": make(chan bool), "c": make(chan bool), "d": make(chan bool)}
 	p := start(t, rpc.Config{Handler: func(_ context.Context, req *rpc.Request) (rpc.Appender, error) {
@@ -191,6 +196,8 @@ func TestSameIDBothDirections(t *testing.T) {
 }
 
 // TestDelivery cuts the same input at every place and in random places.
+//
+// BL-030: a byte at a time, characters of several bytes.
 func TestDelivery(t *testing.T) {
 	input := "\xef\xbb\xbf" + `{"jsonrpc":"2.0","id":1,"method":"echo","params":"語😀"}` + "\r\n" +
 		"\n \r\n" +
@@ -299,6 +306,8 @@ func TestParamsAreNotReused(t *testing.T) {
 }
 
 // What we write is one line of UTF-8 whatever an Appender makes of it.
+//
+// BL-031: bytes that are no UTF-8.
 func TestFramesStayWhole(t *testing.T) {
 	results := handlers{}
 	for method, result := range map[string]rpc.Appender{
