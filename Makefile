@@ -41,6 +41,7 @@ lint: ## gofmt, staticcheck
 
 check: build lint ## Everything that must hold, but for what needs node: build, vet, lint, fresh tree, tests with the race detector, no skips
 	for os in linux windows darwin; do GOOS=$$os $(GO) vet ./... || exit 1; done
+	cd bench && $(GO) vet ./...
 	$(GO) run ./cmd/acpgen check
 	sh .ci/fresh
 	GO="$(GO)" sh .ci/tests
@@ -52,5 +53,5 @@ interop/node_modules: interop/package.json interop/package-lock.json
 	npm ci --prefix interop --ignore-scripts --no-audit --no-fund
 	@touch $@
 
-bench: ## Benchmarks of codec and peer
-	$(GO) test -run '^$$' -bench . -benchmem . ./rpc
+bench: ## Codec, peer and host beside coder/acp-go-sdk in one run: a table with ratios and aims
+	cd bench && $(GO) run ./table

@@ -1,0 +1,17 @@
+module github.com/acpkit/acpkit/bench
+
+go 1.26.0
+
+replace github.com/acpkit/acpkit => ../
+
+require (
+	github.com/acpkit/acpkit v0.0.0-00010101000000-000000000000
+	github.com/coder/acp-go-sdk v0.13.0
+)
+
+require (
+	github.com/go-faster/errors v0.8.0 // indirect
+	github.com/go-faster/jx v1.2.0 // indirect
+	github.com/segmentio/asm v1.2.1 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+)
