@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -81,16 +82,18 @@ func BenchmarkPipelined(b *testing.B) {
 			defer cpu(b)()
 			slots := make(chan struct{}, inFlight)
 			for b.Loop() {
-				go func() {
+				var sending sync.WaitGroup
+				sending.Go(func() {
 					for range requests {
 						slots <- struct{}{}
 						d.send(b, setMode)
 					}
-				}()
+				})
 				for range requests {
 					answered(b, d.skip(b, 1))
 					<-slots
 				}
+				sending.Wait()
 			}
 			b.ReportMetric(requests, "items")
 		})
