@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 
 	"github.com/acpkit/acpkit/agent/internal/config"
@@ -105,21 +104,7 @@ func orderKey(method string, params json.RawMessage) string {
 	if method != acp.MethodSessionPrompt && method != acp.MethodSessionCancel {
 		return ""
 	}
-	d := jx.DecodeBytes(params)
-	it, err := d.ObjIter()
-	if err != nil {
-		return ""
-	}
-	for it.Next() {
-		if string(it.Key()) == "sessionId" && d.Next() == jx.String {
-			id, _ := d.Str()
-			return id
-		}
-		if d.Skip() != nil {
-			return ""
-		}
-	}
-	return ""
+	return rpc.Member(params, "sessionId")
 }
 
 // load reads the configuration for a workspace. Warnings are logged once.

@@ -82,11 +82,7 @@ func Connect(r io.Reader, w io.WriteCloser, c Config) *Host {
 
 // sessionKey keeps the messages of one session in order.
 func sessionKey(_ string, params json.RawMessage) string {
-	var p struct {
-		SessionID string `json:"sessionId"`
-	}
-	_ = json.Unmarshal(params, &p)
-	return p.SessionID
+	return rpc.Member(params, "sessionId")
 }
 
 // Done is closed when the connection has ended.

@@ -85,7 +85,7 @@ type Config struct {
 	// notification joins the one queue of all notifications without a key; nil
 	// means "" for all. A handler that calls the peer back should call Admitted
 	// first if the peer may need the same key to answer. Key runs on the reading
-	// goroutine, so it must be quick.
+	// goroutine, so it must be quick; Member is.
 	Key func(method string, params json.RawMessage) string
 
 	// Inline names notifications that must have taken effect before anything

@@ -3,6 +3,8 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/go-faster/jx"
 )
 
 // ID is the id of a request as it stands on the wire, a raw JSON token: `1` and
@@ -18,6 +20,27 @@ type Request struct {
 	Method string
 	Params json.RawMessage // any JSON value; nil when absent or null
 	ID     ID              // "" for a notification
+}
+
+// Member returns the string that is the member name of the object params, the
+// first if there are more, and "" when there is none. It is what a Config.Key
+// needs: it decodes nothing else.
+func Member(params json.RawMessage, name string) string {
+	d := jx.DecodeBytes(params)
+	it, err := d.ObjIter()
+	if err != nil {
+		return ""
+	}
+	for it.Next() {
+		if string(it.Key()) == name && d.Next() == jx.String {
+			s, _ := d.Str()
+			return s
+		}
+		if d.Skip() != nil {
+			return ""
+		}
+	}
+	return ""
 }
 
 // message is a request or notification on its way through the Conn. It is also
