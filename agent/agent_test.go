@@ -212,16 +212,22 @@ func TestNothingAfterTheAnswer(t *testing.T) {
 	p.end()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	open := 0
-	for i, m := range p.lines[1:] {
-		if m["method"] == nil {
-			open++
-		} else if i > 0 && open == 20 {
-			t.Fatalf("after the last answer: %s", m["params"])
+	answers, before := 0, "" // the update before, "" at an answer
+	for _, m := range p.lines {
+		update := string(m["params"])
+		switch {
+		case update != "" && before == "" && !strings.Contains(update, `"agent_thought_chunk"`):
+			t.Fatalf("after %d answers, where a turn starts with its thought: %s", answers, update)
+		case update == "" && string(m["id"]) != "0":
+			answers++
+			if !strings.Contains(before, `"text":"end"`) {
+				t.Fatalf("answer %d comes behind %q", answers, before)
+			}
 		}
+		before = update
 	}
-	if open != 20 {
-		t.Errorf("%d answers", open)
+	if answers != 20 || before != "" {
+		t.Errorf("%d answers, and then %q", answers, before)
 	}
 }
 
