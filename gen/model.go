@@ -14,23 +14,8 @@ type (
 	Method  = model.Method
 )
 
-// The kinds of Type and Ref.
-const (
-	Object = model.Object
-	Enum   = model.Enum
-	Union  = model.Union
-	Scalar = model.Scalar
-	Alias  = model.Alias
-
-	ToType   = model.ToType
-	ToBase   = model.ToBase
-	ToArray  = model.ToArray
-	ToMap    = model.ToMap
-	ToObject = model.ToObject
-
-	String = model.String
-	Bool   = model.Bool
-)
+// Object is the kind of a Type that has members of its own.
+const Object = model.Object
 
 // Instances returns example values of an object or a union as compact JSON: one
 // with the members it must have, one with all, and for a union some per branch.

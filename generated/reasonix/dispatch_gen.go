@@ -70,8 +70,11 @@ func handleNotification[P any, PP unmarshaler[P]](ctx context.Context, method st
 // handleEither is a notification that is answered {} when it comes as a request.
 func handleEither[P any, PP unmarshaler[P]](ctx context.Context, method string, notification bool, params json.RawMessage, f func(context.Context, *P) error) (interface{ AppendJSON(b []byte) []byte }, error) {
 	_, err := handleNotification[P, PP](ctx, method, f != nil, params, f)
+	if notification || err != nil {
+		return nil, err
+	}
 	empty := RawJSON("{}")
-	return &empty, err
+	return &empty, nil
 }
 
 // decodeParams reads params; none at all are an empty object.

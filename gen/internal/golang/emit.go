@@ -174,8 +174,8 @@ func (g *emitter) write(name, body string) {
 			std = append(std, path)
 		}
 	}
-	for _, p := range g.imports {
-		if used[p.Name] {
+	for _, imp := range g.pkg.Imports {
+		if p := g.imports[imp.Folder]; used[p.Name] {
 			own = append(own, p.Path)
 		}
 	}

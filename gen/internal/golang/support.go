@@ -38,9 +38,9 @@ func (g *emitter) support() error {
 		return fmt.Errorf("support code: %w", err)
 	}
 	needed := identifiers(g.files)
-	for _, imp := range g.imports {
+	for _, imp := range g.pkg.Imports {
 		// The faults of an imported decoder keep their pointer in ours.
-		g.write("errors_gen.go", fmt.Sprintf("// DecodeError says what is wrong with a JSON value and where.\ntype DecodeError = %s.DecodeError\n", imp.Name))
+		g.write("errors_gen.go", fmt.Sprintf("// DecodeError says what is wrong with a JSON value and where.\ntype DecodeError = %s.DecodeError\n", g.imports[imp.Folder].Name))
 	}
 	var kept []ast.Decl
 	rest := slices.DeleteFunc(file.Decls, func(d ast.Decl) bool {
@@ -51,7 +51,7 @@ func (g *emitter) support() error {
 		grew = false
 		var left []ast.Decl
 		for _, d := range rest {
-			if !wanted(d, needed) || len(g.imports) > 0 && declares(d, "DecodeError") {
+			if !wanted(d, needed) || len(g.pkg.Imports) > 0 && declares(d, "DecodeError") {
 				left = append(left, d)
 				continue
 			}
