@@ -24,7 +24,7 @@ func decAuthMethod(d *jx.Decoder) (AuthMethod, error) {
 	if !ok {
 		return decVariant[AuthMethodAgent](d, "type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "terminal":
 		return decVariant[AuthMethodTerminal](d, "type")
 	case "agent":

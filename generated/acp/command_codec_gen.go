@@ -31,7 +31,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "availableCommands":
 			if err = seen.once(1<<0, "availableCommands"); err == nil {
-				err = lenient(d, &v.AvailableCommands, func(d *jx.Decoder) ([]AvailableCommand, error) { return decArr(d, true, decStruct[AvailableCommand]) })
+				err = lenient(d, &v.AvailableCommands, func(d *jx.Decoder) ([]AvailableCommand, error) { return decArr(d, true, readAvailableCommand) })
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {

@@ -45,7 +45,7 @@ func (v *SessionConfigOption) decode(d *jx.Decoder, tag string) error {
 		case "category":
 			if err = seen.once(1<<3, "category"); err == nil {
 				err = lenient(d, &v.Category, func(d *jx.Decoder) (*SessionConfigOptionCategory, error) {
-					return decOpt(d, decStr[SessionConfigOptionCategory])
+					return decOpt(d, decWord[SessionConfigOptionCategory])
 				})
 			}
 		case "_meta":
@@ -106,7 +106,7 @@ func decSessionConfigOptionType(d *jx.Decoder) (SessionConfigOptionType, error) 
 	if !ok {
 		return nil, missing("type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "select":
 		return decVariant[SessionConfigSelect](d, "type")
 	case "boolean":
@@ -257,12 +257,12 @@ func decSessionConfigSelectOptions(d *jx.Decoder) (SessionConfigSelectOptions, e
 	case jx.Array:
 		if firstHas(d, "value", "name") {
 			v, err := func(d *jx.Decoder) ([]SessionConfigSelectOption, error) {
-				return decArr(d, false, decStruct[SessionConfigSelectOption])
+				return decArr(d, false, readSessionConfigSelectOption)
 			}(d)
 			return SessionConfigSelectOptionsUngrouped(v), err
 		}
 		v, err := func(d *jx.Decoder) ([]SessionConfigSelectGroup, error) {
-			return decArr(d, false, decStruct[SessionConfigSelectGroup])
+			return decArr(d, false, readSessionConfigSelectGroup)
 		}(d)
 		return SessionConfigSelectOptionsGrouped(v), err
 	}
@@ -395,7 +395,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Decoder, tag string) error {
 		case "options":
 			if err = seen.once(1<<2, "options"); err == nil {
 				err = lenient(d, &v.Options, func(d *jx.Decoder) ([]SessionConfigSelectOption, error) {
-					return decArr(d, true, decStruct[SessionConfigSelectOption])
+					return decArr(d, true, readSessionConfigSelectOption)
 				})
 			}
 		case "_meta":
@@ -524,7 +524,7 @@ func decSetSessionConfigOptionRequestValue(d *jx.Decoder) (SetSessionConfigOptio
 	if !ok {
 		return decVariant[SetSessionConfigOptionRequestValueID](d, "type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "boolean":
 		return decVariant[SetSessionConfigOptionRequestBoolean](d, "type")
 	case "value_id":
@@ -569,9 +569,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Decoder, tag string) error
 		switch key := it.Key(); string(key) {
 		case "configOptions":
 			if err = seen.once(1<<0, "configOptions"); err == nil {
-				err = lenient(d, &v.ConfigOptions, func(d *jx.Decoder) ([]SessionConfigOption, error) {
-					return decArr(d, true, decStruct[SessionConfigOption])
-				})
+				err = lenient(d, &v.ConfigOptions, func(d *jx.Decoder) ([]SessionConfigOption, error) { return decArr(d, true, readSessionConfigOption) })
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {
@@ -632,9 +630,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "configOptions":
 			if err = seen.once(1<<0, "configOptions"); err == nil {
-				err = lenient(d, &v.ConfigOptions, func(d *jx.Decoder) ([]SessionConfigOption, error) {
-					return decArr(d, true, decStruct[SessionConfigOption])
-				})
+				err = lenient(d, &v.ConfigOptions, func(d *jx.Decoder) ([]SessionConfigOption, error) { return decArr(d, true, readSessionConfigOption) })
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {

@@ -24,7 +24,7 @@ func decContentBlock(d *jx.Decoder) (ContentBlock, error) {
 	if !ok {
 		return nil, missing("type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "text":
 		return decVariant[TextContent](d, "type")
 	case "image":
@@ -101,7 +101,7 @@ func (v *TextContent) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "annotations":
 			if err = seen.once(1<<0, "annotations"); err == nil {
-				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, decStruct[Annotations]) })
+				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, readAnnotations) })
 			}
 		case "text":
 			if err = seen.once(1<<1, "text"); err == nil {
@@ -171,7 +171,7 @@ func (v *ImageContent) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "annotations":
 			if err = seen.once(1<<0, "annotations"); err == nil {
-				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, decStruct[Annotations]) })
+				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, readAnnotations) })
 			}
 		case "data":
 			if err = seen.once(1<<1, "data"); err == nil {
@@ -258,7 +258,7 @@ func (v *AudioContent) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "annotations":
 			if err = seen.once(1<<0, "annotations"); err == nil {
-				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, decStruct[Annotations]) })
+				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, readAnnotations) })
 			}
 		case "data":
 			if err = seen.once(1<<1, "data"); err == nil {
@@ -337,7 +337,7 @@ func (v *ResourceLink) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "annotations":
 			if err = seen.once(1<<0, "annotations"); err == nil {
-				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, decStruct[Annotations]) })
+				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, readAnnotations) })
 			}
 		case "description":
 			if err = seen.once(1<<1, "description"); err == nil {
@@ -450,7 +450,7 @@ func (v *EmbeddedResource) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "annotations":
 			if err = seen.once(1<<0, "annotations"); err == nil {
-				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, decStruct[Annotations]) })
+				err = lenient(d, &v.Annotations, func(d *jx.Decoder) (*Annotations, error) { return decOpt(d, readAnnotations) })
 			}
 		case "resource":
 			if err = seen.once(1<<1, "resource"); err == nil {
@@ -724,7 +724,7 @@ func (v *Annotations) decode(d *jx.Decoder, tag string) error {
 			if err = seen.once(1<<0, "audience"); err == nil {
 				err = lenient(d, &v.Audience, func(d *jx.Decoder) ([]Role, error) {
 					return decNil(d, func(d *jx.Decoder) ([]Role, error) {
-						return decArr(d, true, func(d *jx.Decoder) (Role, error) { return decKnown(d, decStr[Role]) })
+						return decArr(d, true, func(d *jx.Decoder) (Role, error) { return decKnown(d, decWord[Role]) })
 					})
 				})
 			}

@@ -24,7 +24,7 @@ func decMultiSelectItems(d *jx.Decoder) (MultiSelectItems, error) {
 	if !ok {
 		return decVariant[TitledMultiSelectItems](d, "type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "string":
 		return decVariant[StringMultiSelectItems](d, "type")
 	case "titled":
@@ -146,7 +146,7 @@ func (v *TitledMultiSelectItems) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "anyOf":
 			if err = seen.once(1<<0, "anyOf"); err == nil {
-				v.AnyOf, err = func(d *jx.Decoder) ([]EnumOption, error) { return decArr(d, false, decStruct[EnumOption]) }(d)
+				v.AnyOf, err = func(d *jx.Decoder) ([]EnumOption, error) { return decArr(d, false, readEnumOption) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {
@@ -315,7 +315,7 @@ func (v *ElicitationFormMode) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "requestedSchema":
 			if err = seen.once(1<<0, "requestedSchema"); err == nil {
-				v.RequestedSchema, err = decStruct[ElicitationSchema](d)
+				v.RequestedSchema, err = readElicitationSchema(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -580,7 +580,7 @@ func decCreateElicitationResponseAction(d *jx.Decoder) (CreateElicitationRespons
 	if !ok {
 		return nil, missing("action")
 	}
-	switch tag {
+	switch string(tag) {
 	case "accept":
 		return decVariant[ElicitationAcceptAction](d, "action")
 	case "decline":

@@ -80,7 +80,7 @@ func decCreateElicitationRequestMode(d *jx.Decoder) (CreateElicitationRequestMod
 	if !ok {
 		return nil, missing("mode")
 	}
-	switch tag {
+	switch string(tag) {
 	case "form":
 		return decVariant[ElicitationFormMode](d, "mode")
 	case "url":
@@ -241,7 +241,7 @@ func (v *ElicitationSchema) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "type":
 			if err = seen.once(1<<0, "type"); err == nil {
-				err = lenient(d, &v.Type, func(d *jx.Decoder) (ElicitationSchemaType, error) { return decKnown(d, decStr[ElicitationSchemaType]) })
+				err = lenient(d, &v.Type, func(d *jx.Decoder) (ElicitationSchemaType, error) { return decKnown(d, decWord[ElicitationSchemaType]) })
 			}
 		case "title":
 			if err = seen.once(1<<1, "title"); err == nil {
@@ -324,7 +324,7 @@ func decElicitationPropertySchema(d *jx.Decoder) (ElicitationPropertySchema, err
 	if !ok {
 		return nil, missing("type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "string":
 		return decVariant[StringPropertySchema](d, "type")
 	case "number":
@@ -499,7 +499,7 @@ func (v *StringPropertySchema) decode(d *jx.Decoder, tag string) error {
 			}
 		case "format":
 			if err = seen.once(1<<5, "format"); err == nil {
-				v.Format, err = decOpt(d, func(d *jx.Decoder) (StringFormat, error) { return decKnown(d, decStr[StringFormat]) })
+				v.Format, err = decOpt(d, func(d *jx.Decoder) (StringFormat, error) { return decKnown(d, decWord[StringFormat]) })
 			}
 		case "default":
 			if err = seen.once(1<<6, "default"); err == nil {
@@ -511,7 +511,7 @@ func (v *StringPropertySchema) decode(d *jx.Decoder, tag string) error {
 			}
 		case "oneOf":
 			if err = seen.once(1<<8, "oneOf"); err == nil {
-				v.OneOf, err = decNil(d, func(d *jx.Decoder) ([]EnumOption, error) { return decArr(d, false, decStruct[EnumOption]) })
+				v.OneOf, err = decNil(d, func(d *jx.Decoder) ([]EnumOption, error) { return decArr(d, false, readEnumOption) })
 			}
 		case "_meta":
 			if err = seen.once(1<<9, "_meta"); err == nil {

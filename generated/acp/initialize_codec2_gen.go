@@ -88,19 +88,19 @@ func (v *AgentCapabilities) decode(d *jx.Decoder, tag string) error {
 			}
 		case "promptCapabilities":
 			if err = seen.once(1<<1, "promptCapabilities"); err == nil {
-				err = lenient(d, &v.PromptCapabilities, decStruct[PromptCapabilities])
+				err = lenient(d, &v.PromptCapabilities, readPromptCapabilities)
 			}
 		case "mcpCapabilities":
 			if err = seen.once(1<<2, "mcpCapabilities"); err == nil {
-				err = lenient(d, &v.MCPCapabilities, decStruct[MCPCapabilities])
+				err = lenient(d, &v.MCPCapabilities, readMCPCapabilities)
 			}
 		case "sessionCapabilities":
 			if err = seen.once(1<<3, "sessionCapabilities"); err == nil {
-				err = lenient(d, &v.SessionCapabilities, decStruct[SessionCapabilities])
+				err = lenient(d, &v.SessionCapabilities, readSessionCapabilities)
 			}
 		case "auth":
 			if err = seen.once(1<<4, "auth"); err == nil {
-				err = lenient(d, &v.Auth, decStruct[AgentAuthCapabilities])
+				err = lenient(d, &v.Auth, readAgentAuthCapabilities)
 			}
 		case "_meta":
 			if err = seen.once(1<<5, "_meta"); err == nil {
@@ -300,33 +300,29 @@ func (v *SessionCapabilities) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "list":
 			if err = seen.once(1<<0, "list"); err == nil {
-				err = lenient(d, &v.List, func(d *jx.Decoder) (*SessionListCapabilities, error) {
-					return decOpt(d, decStruct[SessionListCapabilities])
-				})
+				err = lenient(d, &v.List, func(d *jx.Decoder) (*SessionListCapabilities, error) { return decOpt(d, readSessionListCapabilities) })
 			}
 		case "delete":
 			if err = seen.once(1<<1, "delete"); err == nil {
 				err = lenient(d, &v.Delete, func(d *jx.Decoder) (*SessionDeleteCapabilities, error) {
-					return decOpt(d, decStruct[SessionDeleteCapabilities])
+					return decOpt(d, readSessionDeleteCapabilities)
 				})
 			}
 		case "additionalDirectories":
 			if err = seen.once(1<<2, "additionalDirectories"); err == nil {
 				err = lenient(d, &v.AdditionalDirectories, func(d *jx.Decoder) (*SessionAdditionalDirectoriesCapabilities, error) {
-					return decOpt(d, decStruct[SessionAdditionalDirectoriesCapabilities])
+					return decOpt(d, readSessionAdditionalDirectoriesCapabilities)
 				})
 			}
 		case "resume":
 			if err = seen.once(1<<3, "resume"); err == nil {
 				err = lenient(d, &v.Resume, func(d *jx.Decoder) (*SessionResumeCapabilities, error) {
-					return decOpt(d, decStruct[SessionResumeCapabilities])
+					return decOpt(d, readSessionResumeCapabilities)
 				})
 			}
 		case "close":
 			if err = seen.once(1<<4, "close"); err == nil {
-				err = lenient(d, &v.Close, func(d *jx.Decoder) (*SessionCloseCapabilities, error) {
-					return decOpt(d, decStruct[SessionCloseCapabilities])
-				})
+				err = lenient(d, &v.Close, func(d *jx.Decoder) (*SessionCloseCapabilities, error) { return decOpt(d, readSessionCloseCapabilities) })
 			}
 		case "_meta":
 			if err = seen.once(1<<5, "_meta"); err == nil {
@@ -677,7 +673,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "logout":
 			if err = seen.once(1<<0, "logout"); err == nil {
-				err = lenient(d, &v.Logout, func(d *jx.Decoder) (*LogoutCapabilities, error) { return decOpt(d, decStruct[LogoutCapabilities]) })
+				err = lenient(d, &v.Logout, func(d *jx.Decoder) (*LogoutCapabilities, error) { return decOpt(d, readLogoutCapabilities) })
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {

@@ -35,11 +35,11 @@ func (v *InitializeRequest) decode(d *jx.Decoder, tag string) error {
 			}
 		case "clientCapabilities":
 			if err = seen.once(1<<1, "clientCapabilities"); err == nil {
-				err = lenient(d, &v.ClientCapabilities, decStruct[ClientCapabilities])
+				err = lenient(d, &v.ClientCapabilities, readClientCapabilities)
 			}
 		case "clientInfo":
 			if err = seen.once(1<<2, "clientInfo"); err == nil {
-				err = lenient(d, &v.ClientInfo, func(d *jx.Decoder) (*Implementation, error) { return decOpt(d, decStruct[Implementation]) })
+				err = lenient(d, &v.ClientInfo, func(d *jx.Decoder) (*Implementation, error) { return decOpt(d, readImplementation) })
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {
@@ -110,7 +110,7 @@ func (v *InitializeResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "agentCapabilities":
 			if err = seen.once(1<<1, "agentCapabilities"); err == nil {
-				err = lenient(d, &v.AgentCapabilities, decStruct[AgentCapabilities])
+				err = lenient(d, &v.AgentCapabilities, readAgentCapabilities)
 			}
 		case "authMethods":
 			if err = seen.once(1<<2, "authMethods"); err == nil {
@@ -118,7 +118,7 @@ func (v *InitializeResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "agentInfo":
 			if err = seen.once(1<<3, "agentInfo"); err == nil {
-				err = lenient(d, &v.AgentInfo, func(d *jx.Decoder) (*Implementation, error) { return decOpt(d, decStruct[Implementation]) })
+				err = lenient(d, &v.AgentInfo, func(d *jx.Decoder) (*Implementation, error) { return decOpt(d, readImplementation) })
 			}
 		case "_meta":
 			if err = seen.once(1<<4, "_meta"); err == nil {
@@ -265,7 +265,7 @@ func (v *ClientCapabilities) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "fs":
 			if err = seen.once(1<<0, "fs"); err == nil {
-				err = lenient(d, &v.FS, decStruct[FileSystemCapabilities])
+				err = lenient(d, &v.FS, readFileSystemCapabilities)
 			}
 		case "terminal":
 			if err = seen.once(1<<1, "terminal"); err == nil {
@@ -274,18 +274,16 @@ func (v *ClientCapabilities) decode(d *jx.Decoder, tag string) error {
 		case "session":
 			if err = seen.once(1<<2, "session"); err == nil {
 				err = lenient(d, &v.Session, func(d *jx.Decoder) (*ClientSessionCapabilities, error) {
-					return decOpt(d, decStruct[ClientSessionCapabilities])
+					return decOpt(d, readClientSessionCapabilities)
 				})
 			}
 		case "auth":
 			if err = seen.once(1<<3, "auth"); err == nil {
-				err = lenient(d, &v.Auth, decStruct[AuthCapabilities])
+				err = lenient(d, &v.Auth, readAuthCapabilities)
 			}
 		case "elicitation":
 			if err = seen.once(1<<4, "elicitation"); err == nil {
-				err = lenient(d, &v.Elicitation, func(d *jx.Decoder) (*ElicitationCapabilities, error) {
-					return decOpt(d, decStruct[ElicitationCapabilities])
-				})
+				err = lenient(d, &v.Elicitation, func(d *jx.Decoder) (*ElicitationCapabilities, error) { return decOpt(d, readElicitationCapabilities) })
 			}
 		case "_meta":
 			if err = seen.once(1<<5, "_meta"); err == nil {
@@ -419,19 +417,17 @@ func (v *ClientSessionCapabilities) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "compaction":
 			if err = seen.once(1<<0, "compaction"); err == nil {
-				err = lenient(d, &v.Compaction, func(d *jx.Decoder) (*CompactionCapabilities, error) {
-					return decOpt(d, decStruct[CompactionCapabilities])
-				})
+				err = lenient(d, &v.Compaction, func(d *jx.Decoder) (*CompactionCapabilities, error) { return decOpt(d, readCompactionCapabilities) })
 			}
 		case "configOptions":
 			if err = seen.once(1<<1, "configOptions"); err == nil {
 				err = lenient(d, &v.ConfigOptions, func(d *jx.Decoder) (*SessionConfigOptionsCapabilities, error) {
-					return decOpt(d, decStruct[SessionConfigOptionsCapabilities])
+					return decOpt(d, readSessionConfigOptionsCapabilities)
 				})
 			}
 		case "notices":
 			if err = seen.once(1<<2, "notices"); err == nil {
-				err = lenient(d, &v.Notices, func(d *jx.Decoder) (*NoticeCapabilities, error) { return decOpt(d, decStruct[NoticeCapabilities]) })
+				err = lenient(d, &v.Notices, func(d *jx.Decoder) (*NoticeCapabilities, error) { return decOpt(d, readNoticeCapabilities) })
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {
@@ -506,7 +502,7 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Decoder, tag string) err
 		case "boolean":
 			if err = seen.once(1<<0, "boolean"); err == nil {
 				err = lenient(d, &v.Boolean, func(d *jx.Decoder) (*BooleanConfigOptionCapabilities, error) {
-					return decOpt(d, decStruct[BooleanConfigOptionCapabilities])
+					return decOpt(d, readBooleanConfigOptionCapabilities)
 				})
 			}
 		case "_meta":
@@ -769,13 +765,13 @@ func (v *ElicitationCapabilities) decode(d *jx.Decoder, tag string) error {
 		case "form":
 			if err = seen.once(1<<0, "form"); err == nil {
 				err = lenient(d, &v.Form, func(d *jx.Decoder) (*ElicitationFormCapabilities, error) {
-					return decOpt(d, decStruct[ElicitationFormCapabilities])
+					return decOpt(d, readElicitationFormCapabilities)
 				})
 			}
 		case "url":
 			if err = seen.once(1<<1, "url"); err == nil {
 				err = lenient(d, &v.URL, func(d *jx.Decoder) (*ElicitationURLCapabilities, error) {
-					return decOpt(d, decStruct[ElicitationURLCapabilities])
+					return decOpt(d, readElicitationURLCapabilities)
 				})
 			}
 		case "_meta":

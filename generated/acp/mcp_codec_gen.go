@@ -24,7 +24,7 @@ func decMCPServer(d *jx.Decoder) (MCPServer, error) {
 	if !ok {
 		return decVariant[MCPServerStdio](d, "type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "http":
 		return decVariant[MCPServerHTTP](d, "type")
 	case "sse":
@@ -98,7 +98,7 @@ func (v *MCPServerHTTP) decode(d *jx.Decoder, tag string) error {
 			}
 		case "headers":
 			if err = seen.once(1<<2, "headers"); err == nil {
-				err = orNull(d, &v.Headers, func(d *jx.Decoder) ([]HTTPHeader, error) { return decArr(d, false, decStruct[HTTPHeader]) })
+				err = orNull(d, &v.Headers, func(d *jx.Decoder) ([]HTTPHeader, error) { return decArr(d, false, readHTTPHeader) })
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {
@@ -177,7 +177,7 @@ func (v *MCPServerSSE) decode(d *jx.Decoder, tag string) error {
 			}
 		case "headers":
 			if err = seen.once(1<<2, "headers"); err == nil {
-				err = orNull(d, &v.Headers, func(d *jx.Decoder) ([]HTTPHeader, error) { return decArr(d, false, decStruct[HTTPHeader]) })
+				err = orNull(d, &v.Headers, func(d *jx.Decoder) ([]HTTPHeader, error) { return decArr(d, false, readHTTPHeader) })
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {
@@ -260,7 +260,7 @@ func (v *MCPServerStdio) decode(d *jx.Decoder, tag string) error {
 			}
 		case "env":
 			if err = seen.once(1<<3, "env"); err == nil {
-				err = orNull(d, &v.Env, func(d *jx.Decoder) ([]EnvVariable, error) { return decArr(d, false, decStruct[EnvVariable]) })
+				err = orNull(d, &v.Env, func(d *jx.Decoder) ([]EnvVariable, error) { return decArr(d, false, readEnvVariable) })
 			}
 		case "_meta":
 			if err = seen.once(1<<4, "_meta"); err == nil {

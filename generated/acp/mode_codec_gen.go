@@ -113,7 +113,7 @@ func (v *SessionModeState) decode(d *jx.Decoder, tag string) error {
 			}
 		case "availableModes":
 			if err = seen.once(1<<1, "availableModes"); err == nil {
-				err = lenient(d, &v.AvailableModes, func(d *jx.Decoder) ([]SessionMode, error) { return decArr(d, true, decStruct[SessionMode]) })
+				err = lenient(d, &v.AvailableModes, func(d *jx.Decoder) ([]SessionMode, error) { return decArr(d, true, readSessionMode) })
 			}
 		case "_meta":
 			if err = seen.once(1<<2, "_meta"); err == nil {

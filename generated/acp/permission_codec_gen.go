@@ -35,11 +35,11 @@ func (v *RequestPermissionRequest) decode(d *jx.Decoder, tag string) error {
 			}
 		case "toolCall":
 			if err = seen.once(1<<1, "toolCall"); err == nil {
-				v.ToolCall, err = decStruct[ToolCallUpdate](d)
+				v.ToolCall, err = readToolCallUpdate(d)
 			}
 		case "options":
 			if err = seen.once(1<<2, "options"); err == nil {
-				v.Options, err = func(d *jx.Decoder) ([]PermissionOption, error) { return decArr(d, false, decStruct[PermissionOption]) }(d)
+				v.Options, err = func(d *jx.Decoder) ([]PermissionOption, error) { return decArr(d, false, readPermissionOption) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {
@@ -164,7 +164,7 @@ func decRequestPermissionOutcome(d *jx.Decoder) (RequestPermissionOutcome, error
 	if !ok {
 		return nil, missing("outcome")
 	}
-	switch tag {
+	switch string(tag) {
 	case "cancelled":
 		return decVariant[RequestPermissionOutcomeCancelled](d, "outcome")
 	case "selected":
@@ -341,7 +341,7 @@ func (v *PermissionOption) decode(d *jx.Decoder, tag string) error {
 			}
 		case "kind":
 			if err = seen.once(1<<2, "kind"); err == nil {
-				v.Kind, err = func(d *jx.Decoder) (PermissionOptionKind, error) { return decKnown(d, decStr[PermissionOptionKind]) }(d)
+				v.Kind, err = func(d *jx.Decoder) (PermissionOptionKind, error) { return decKnown(d, decWord[PermissionOptionKind]) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {

@@ -31,7 +31,7 @@ func (v *Plan) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "entries":
 			if err = seen.once(1<<0, "entries"); err == nil {
-				err = lenient(d, &v.Entries, func(d *jx.Decoder) ([]PlanEntry, error) { return decArr(d, true, decStruct[PlanEntry]) })
+				err = lenient(d, &v.Entries, func(d *jx.Decoder) ([]PlanEntry, error) { return decArr(d, true, readPlanEntry) })
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {
@@ -96,11 +96,11 @@ func (v *PlanEntry) decode(d *jx.Decoder, tag string) error {
 			}
 		case "priority":
 			if err = seen.once(1<<1, "priority"); err == nil {
-				v.Priority, err = func(d *jx.Decoder) (PlanEntryPriority, error) { return decKnown(d, decStr[PlanEntryPriority]) }(d)
+				v.Priority, err = func(d *jx.Decoder) (PlanEntryPriority, error) { return decKnown(d, decWord[PlanEntryPriority]) }(d)
 			}
 		case "status":
 			if err = seen.once(1<<2, "status"); err == nil {
-				v.Status, err = func(d *jx.Decoder) (PlanEntryStatus, error) { return decKnown(d, decStr[PlanEntryStatus]) }(d)
+				v.Status, err = func(d *jx.Decoder) (PlanEntryStatus, error) { return decKnown(d, decWord[PlanEntryStatus]) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {

@@ -101,7 +101,7 @@ func (v *PromptResponse) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "stopReason":
 			if err = seen.once(1<<0, "stopReason"); err == nil {
-				v.StopReason, err = func(d *jx.Decoder) (StopReason, error) { return decKnown(d, decStr[StopReason]) }(d)
+				v.StopReason, err = func(d *jx.Decoder) (StopReason, error) { return decKnown(d, decWord[StopReason]) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {

@@ -113,14 +113,12 @@ func (v *NewSessionResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "modes":
 			if err = seen.once(1<<1, "modes"); err == nil {
-				err = lenient(d, &v.Modes, func(d *jx.Decoder) (*SessionModeState, error) { return decOpt(d, decStruct[SessionModeState]) })
+				err = lenient(d, &v.Modes, func(d *jx.Decoder) (*SessionModeState, error) { return decOpt(d, readSessionModeState) })
 			}
 		case "configOptions":
 			if err = seen.once(1<<2, "configOptions"); err == nil {
 				err = lenient(d, &v.ConfigOptions, func(d *jx.Decoder) ([]SessionConfigOption, error) {
-					return decNil(d, func(d *jx.Decoder) ([]SessionConfigOption, error) {
-						return decArr(d, true, decStruct[SessionConfigOption])
-					})
+					return decNil(d, func(d *jx.Decoder) ([]SessionConfigOption, error) { return decArr(d, true, readSessionConfigOption) })
 				})
 			}
 		case "_meta":
@@ -277,14 +275,12 @@ func (v *LoadSessionResponse) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "modes":
 			if err = seen.once(1<<0, "modes"); err == nil {
-				err = lenient(d, &v.Modes, func(d *jx.Decoder) (*SessionModeState, error) { return decOpt(d, decStruct[SessionModeState]) })
+				err = lenient(d, &v.Modes, func(d *jx.Decoder) (*SessionModeState, error) { return decOpt(d, readSessionModeState) })
 			}
 		case "configOptions":
 			if err = seen.once(1<<1, "configOptions"); err == nil {
 				err = lenient(d, &v.ConfigOptions, func(d *jx.Decoder) ([]SessionConfigOption, error) {
-					return decNil(d, func(d *jx.Decoder) ([]SessionConfigOption, error) {
-						return decArr(d, true, decStruct[SessionConfigOption])
-					})
+					return decNil(d, func(d *jx.Decoder) ([]SessionConfigOption, error) { return decArr(d, true, readSessionConfigOption) })
 				})
 			}
 		case "_meta":
@@ -438,14 +434,12 @@ func (v *ResumeSessionResponse) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "modes":
 			if err = seen.once(1<<0, "modes"); err == nil {
-				err = lenient(d, &v.Modes, func(d *jx.Decoder) (*SessionModeState, error) { return decOpt(d, decStruct[SessionModeState]) })
+				err = lenient(d, &v.Modes, func(d *jx.Decoder) (*SessionModeState, error) { return decOpt(d, readSessionModeState) })
 			}
 		case "configOptions":
 			if err = seen.once(1<<1, "configOptions"); err == nil {
 				err = lenient(d, &v.ConfigOptions, func(d *jx.Decoder) ([]SessionConfigOption, error) {
-					return decNil(d, func(d *jx.Decoder) ([]SessionConfigOption, error) {
-						return decArr(d, true, decStruct[SessionConfigOption])
-					})
+					return decNil(d, func(d *jx.Decoder) ([]SessionConfigOption, error) { return decArr(d, true, readSessionConfigOption) })
 				})
 			}
 		case "_meta":
@@ -584,7 +578,7 @@ func (v *ListSessionsResponse) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "sessions":
 			if err = seen.once(1<<0, "sessions"); err == nil {
-				err = lenient(d, &v.Sessions, func(d *jx.Decoder) ([]SessionInfo, error) { return decArr(d, true, decStruct[SessionInfo]) })
+				err = lenient(d, &v.Sessions, func(d *jx.Decoder) ([]SessionInfo, error) { return decArr(d, true, readSessionInfo) })
 			}
 		case "nextCursor":
 			if err = seen.once(1<<1, "nextCursor"); err == nil {

@@ -197,12 +197,31 @@ func (m *members) once(bit members, key string) error {
 	return nil
 }
 
+// decStr looks for the end of the string first: with its length known, one that
+// has escapes is decoded into one buffer, where jx alone would grow one step by
+// step.
 func decStr[T ~string](d *jx.Decoder) (T, error) {
 	if d.Next() != jx.String {
 		return "", expected("a string", d)
 	}
-	s, err := d.Str()
+	raw, err := d.Raw()
+	if err != nil {
+		return "", err
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return T(raw[1 : len(raw)-1]), nil
+	}
+	s, err := jx.DecodeBytes(raw).StrAppend(make([]byte, 0, len(raw)))
 	return T(s), err
+}
+
+// decWord is decStr for a value of an enum.
+func decWord[T ~string](d *jx.Decoder) (T, error) {
+	if d.Next() != jx.String {
+		return "", expected("a string", d)
+	}
+	b, err := d.StrBytes()
+	return T(word(b)), err
 }
 
 func decBool[T ~bool](d *jx.Decoder) (T, error) {
@@ -320,12 +339,6 @@ func decObject(d *jx.Decoder) (json.RawMessage, error) {
 	return decRaw(d)
 }
 
-func decStruct[T any, P decoder[T]](d *jx.Decoder) (T, error) {
-	var v T
-	err := P(&v).decode(d, "")
-	return v, err
-}
-
 // decKnown reads a value of a closed enum.
 func decKnown[T interface{ Known() bool }](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) (T, error) {
 	v, err := dec(d)
@@ -408,6 +421,9 @@ func decArr[T any](d *jx.Decoder, skip bool, dec func(*jx.Decoder) (T, error)) (
 		start := *d
 		v, err := dec(d)
 		if err == nil {
+			if cap(list) == 0 {
+				list = make([]T, 0, 4) // most are short: one allocation, not one each for 1, 2 and 4
+			}
 			list = append(list, v)
 			continue
 		}
@@ -469,28 +485,40 @@ func decEntries[T any](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) ([]Entry
 }
 
 // peekTag returns the string member key of the object that comes next, without
-// moving d. ok is false when the object has no such member.
-func peekTag(d *jx.Decoder, key string) (tag string, ok bool, err error) {
+// moving d. ok is false when the object has no such member. The tag is part of
+// the message, which saves making a string of it, and d goes ahead and back
+// itself: a copy would be allocated, because the iterator keeps it.
+func peekTag(d *jx.Decoder, key string) (tag []byte, ok bool, err error) {
 	if d.Next() != jx.Object {
-		return "", false, expected("an object", d)
+		return nil, false, expected("an object", d)
 	}
-	look := *d
-	it, err := look.ObjIter()
+	start := *d
+	tag, ok, err = findTag(d, key)
+	*d = start
+	return tag, ok, err
+}
+
+func findTag(d *jx.Decoder, key string) (tag []byte, ok bool, err error) {
+	it, err := d.ObjIter()
 	if err != nil {
-		return "", false, err
+		return nil, false, err
 	}
 	for it.Next() {
-		if string(it.Key()) == key {
-			if tag, err = decStr[string](&look); err != nil {
-				return "", false, at(key, err)
+		if string(it.Key()) != key {
+			if err := d.Skip(); err != nil {
+				return nil, false, err
 			}
-			return tag, true, nil
+			continue
 		}
-		if err := look.Skip(); err != nil {
-			return "", false, err
+		if d.Next() != jx.String {
+			return nil, false, at(key, expected("a string", d))
 		}
+		if tag, err = d.StrBytes(); err != nil {
+			return nil, false, at(key, err)
+		}
+		return tag, true, nil
 	}
-	return "", false, it.Err()
+	return nil, false, it.Err()
 }
 
 // has reports whether the value that comes next is an object with all keys.
@@ -529,7 +557,7 @@ func firstHas(d *jx.Decoder, keys ...string) bool {
 	return err == nil && (!it.Next() || has(&look, keys...))
 }
 
-func decUnknown(d *jx.Decoder, key, tag string) (*Unknown, error) {
+func decUnknown(d *jx.Decoder, key string, tag []byte) (*Unknown, error) {
 	raw, err := decRaw(d)
 	if err != nil {
 		return nil, err
@@ -545,7 +573,7 @@ func decUnknown(d *jx.Decoder, key, tag string) (*Unknown, error) {
 		}
 		err = look.Skip()
 	}
-	return &Unknown{Tag: tag, Raw: raw}, err
+	return &Unknown{Tag: string(tag), Raw: raw}, err
 }
 
 func noVariant(d *jx.Decoder, name string) error {

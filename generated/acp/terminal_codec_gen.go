@@ -43,7 +43,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Decoder, tag string) error {
 			}
 		case "env":
 			if err = seen.once(1<<3, "env"); err == nil {
-				err = orNull(d, &v.Env, func(d *jx.Decoder) ([]EnvVariable, error) { return decArr(d, false, decStruct[EnvVariable]) })
+				err = orNull(d, &v.Env, func(d *jx.Decoder) ([]EnvVariable, error) { return decArr(d, false, readEnvVariable) })
 			}
 		case "cwd":
 			if err = seen.once(1<<4, "cwd"); err == nil {
@@ -272,7 +272,7 @@ func (v *TerminalOutputResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "exitStatus":
 			if err = seen.once(1<<2, "exitStatus"); err == nil {
-				err = lenient(d, &v.ExitStatus, func(d *jx.Decoder) (*TerminalExitStatus, error) { return decOpt(d, decStruct[TerminalExitStatus]) })
+				err = lenient(d, &v.ExitStatus, func(d *jx.Decoder) (*TerminalExitStatus, error) { return decOpt(d, readTerminalExitStatus) })
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {

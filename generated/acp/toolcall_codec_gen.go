@@ -44,13 +44,13 @@ func (v *ToolCall) decode(d *jx.Decoder, tag string) error {
 		case "kind":
 			if err = seen.once(1<<3, "kind"); err == nil {
 				err = lenient(d, &v.Kind, func(d *jx.Decoder) (*ToolKind, error) {
-					return decPtr(d, func(d *jx.Decoder) (ToolKind, error) { return decKnown(d, decStr[ToolKind]) })
+					return decPtr(d, func(d *jx.Decoder) (ToolKind, error) { return decKnown(d, decWord[ToolKind]) })
 				})
 			}
 		case "status":
 			if err = seen.once(1<<4, "status"); err == nil {
 				err = lenient(d, &v.Status, func(d *jx.Decoder) (*ToolCallStatus, error) {
-					return decPtr(d, func(d *jx.Decoder) (ToolCallStatus, error) { return decKnown(d, decStr[ToolCallStatus]) })
+					return decPtr(d, func(d *jx.Decoder) (ToolCallStatus, error) { return decKnown(d, decWord[ToolCallStatus]) })
 				})
 			}
 		case "content":
@@ -59,7 +59,7 @@ func (v *ToolCall) decode(d *jx.Decoder, tag string) error {
 			}
 		case "locations":
 			if err = seen.once(1<<6, "locations"); err == nil {
-				err = lenient(d, &v.Locations, func(d *jx.Decoder) ([]ToolCallLocation, error) { return decArr(d, true, decStruct[ToolCallLocation]) })
+				err = lenient(d, &v.Locations, func(d *jx.Decoder) ([]ToolCallLocation, error) { return decArr(d, true, readToolCallLocation) })
 			}
 		case "rawInput":
 			if err = seen.once(1<<7, "rawInput"); err == nil {
@@ -166,13 +166,13 @@ func (v *ToolCallUpdate) decode(d *jx.Decoder, tag string) error {
 		case "kind":
 			if err = seen.once(1<<1, "kind"); err == nil {
 				err = lenient(d, &v.Kind, func(d *jx.Decoder) (*ToolKind, error) {
-					return decOpt(d, func(d *jx.Decoder) (ToolKind, error) { return decKnown(d, decStr[ToolKind]) })
+					return decOpt(d, func(d *jx.Decoder) (ToolKind, error) { return decKnown(d, decWord[ToolKind]) })
 				})
 			}
 		case "status":
 			if err = seen.once(1<<2, "status"); err == nil {
 				err = lenient(d, &v.Status, func(d *jx.Decoder) (*ToolCallStatus, error) {
-					return decOpt(d, func(d *jx.Decoder) (ToolCallStatus, error) { return decKnown(d, decStr[ToolCallStatus]) })
+					return decOpt(d, func(d *jx.Decoder) (ToolCallStatus, error) { return decKnown(d, decWord[ToolCallStatus]) })
 				})
 			}
 		case "title":
@@ -192,7 +192,7 @@ func (v *ToolCallUpdate) decode(d *jx.Decoder, tag string) error {
 		case "locations":
 			if err = seen.once(1<<6, "locations"); err == nil {
 				err = lenient(d, &v.Locations, func(d *jx.Decoder) ([]ToolCallLocation, error) {
-					return decNil(d, func(d *jx.Decoder) ([]ToolCallLocation, error) { return decArr(d, true, decStruct[ToolCallLocation]) })
+					return decNil(d, func(d *jx.Decoder) ([]ToolCallLocation, error) { return decArr(d, true, readToolCallLocation) })
 				})
 			}
 		case "rawInput":
@@ -287,7 +287,7 @@ func decToolCallContent(d *jx.Decoder) (ToolCallContent, error) {
 	if !ok {
 		return nil, missing("type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "content":
 		return decVariant[Content](d, "type")
 	case "diff":

@@ -95,7 +95,7 @@ func decSessionUpdate(d *jx.Decoder) (SessionUpdate, error) {
 	if !ok {
 		return nil, missing("sessionUpdate")
 	}
-	switch tag {
+	switch string(tag) {
 	case "user_message_chunk":
 		return decVariant[SessionUpdateUserMessageChunk](d, "sessionUpdate")
 	case "agent_message_chunk":
@@ -336,7 +336,7 @@ func (v *UsageUpdate) decode(d *jx.Decoder, tag string) error {
 			}
 		case "cost":
 			if err = seen.once(1<<2, "cost"); err == nil {
-				err = lenient(d, &v.Cost, func(d *jx.Decoder) (*Cost, error) { return decOpt(d, decStruct[Cost]) })
+				err = lenient(d, &v.Cost, func(d *jx.Decoder) (*Cost, error) { return decOpt(d, readCost) })
 			}
 		case "_meta":
 			if err = seen.once(1<<3, "_meta"); err == nil {
@@ -476,7 +476,7 @@ func (v *Notice) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "severity":
 			if err = seen.once(1<<0, "severity"); err == nil {
-				v.Severity, err = decStr[NoticeSeverity](d)
+				v.Severity, err = decWord[NoticeSeverity](d)
 			}
 		case "title":
 			if err = seen.once(1<<1, "title"); err == nil {
@@ -566,7 +566,7 @@ func (v *CompactionUpdate) decode(d *jx.Decoder, tag string) error {
 			}
 		case "status":
 			if err = seen.once(1<<1, "status"); err == nil {
-				v.Status, err = decStr[CompactionStatus](d)
+				v.Status, err = decWord[CompactionStatus](d)
 			}
 		case "summary":
 			if err = seen.once(1<<2, "summary"); err == nil {

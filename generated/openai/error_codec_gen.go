@@ -41,7 +41,7 @@ func (v *ErrorBody) decode(d *jx.Decoder, tag string) error {
 			}
 		case "type":
 			if err = seen.once(1<<3, "type"); err == nil {
-				err = lenient(d, &v.Type, func(d *jx.Decoder) (*ErrorReason, error) { return decOpt(d, decStr[ErrorReason]) })
+				err = lenient(d, &v.Type, func(d *jx.Decoder) (*ErrorReason, error) { return decOpt(d, decWord[ErrorReason]) })
 			}
 		case "param":
 			if err = seen.once(1<<4, "param"); err == nil {
@@ -175,7 +175,7 @@ func (v *ErrorDetails) decode(d *jx.Decoder, tag string) error {
 			}
 		case "type":
 			if err = seen.once(1<<1, "type"); err == nil {
-				err = lenient(d, &v.Type, func(d *jx.Decoder) (*ErrorReason, error) { return decOpt(d, decStr[ErrorReason]) })
+				err = lenient(d, &v.Type, func(d *jx.Decoder) (*ErrorReason, error) { return decOpt(d, decWord[ErrorReason]) })
 			}
 		case "param":
 			if err = seen.once(1<<2, "param"); err == nil {

@@ -34,7 +34,7 @@ func (v *ModelList) decode(d *jx.Decoder, tag string) error {
 		case "data":
 			if err = seen.once(1<<1, "data"); err == nil {
 				err = lenient(d, &v.Data, func(d *jx.Decoder) ([]Model, error) {
-					return decNil(d, func(d *jx.Decoder) ([]Model, error) { return decArr(d, true, decStruct[Model]) })
+					return decNil(d, func(d *jx.Decoder) ([]Model, error) { return decArr(d, true, readModel) })
 				})
 			}
 		case tag:

@@ -60,7 +60,7 @@ func decAssistantPart(d *jx.Decoder) (AssistantPart, error) {
 	if !ok {
 		return nil, missing("type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "text":
 		return decVariant[TextPart](d, "type")
 	case "thinking":
@@ -168,7 +168,7 @@ func decThinkingText(d *jx.Decoder) (ThinkingText, error) {
 	if !ok {
 		return nil, missing("type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "text":
 		return decVariant[TextPart](d, "type")
 	}
@@ -300,11 +300,11 @@ func (v *ToolCall) decode(d *jx.Decoder, tag string) error {
 			}
 		case "type":
 			if err = seen.once(1<<1, "type"); err == nil {
-				v.Type, err = func(d *jx.Decoder) (ToolType, error) { return decKnown(d, decStr[ToolType]) }(d)
+				v.Type, err = func(d *jx.Decoder) (ToolType, error) { return decKnown(d, decWord[ToolType]) }(d)
 			}
 		case "function":
 			if err = seen.once(1<<2, "function"); err == nil {
-				v.Function, err = decStruct[FunctionCall](d)
+				v.Function, err = readFunctionCall(d)
 			}
 		case "extra_content":
 			if err = seen.once(1<<3, "extra_content"); err == nil {
@@ -438,11 +438,11 @@ func (v *Tool) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "type":
 			if err = seen.once(1<<0, "type"); err == nil {
-				v.Type, err = func(d *jx.Decoder) (ToolType, error) { return decKnown(d, decStr[ToolType]) }(d)
+				v.Type, err = func(d *jx.Decoder) (ToolType, error) { return decKnown(d, decWord[ToolType]) }(d)
 			}
 		case "function":
 			if err = seen.once(1<<1, "function"); err == nil {
-				v.Function, err = decStruct[FunctionDefinition](d)
+				v.Function, err = readFunctionDefinition(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -613,11 +613,11 @@ func (v *NamedToolChoice) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "type":
 			if err = seen.once(1<<0, "type"); err == nil {
-				v.Type, err = func(d *jx.Decoder) (ToolType, error) { return decKnown(d, decStr[ToolType]) }(d)
+				v.Type, err = func(d *jx.Decoder) (ToolType, error) { return decKnown(d, decWord[ToolType]) }(d)
 			}
 		case "function":
 			if err = seen.once(1<<1, "function"); err == nil {
-				v.Function, err = decStruct[FunctionName](d)
+				v.Function, err = readFunctionName(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -728,7 +728,7 @@ func (v *Thinking) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "type":
 			if err = seen.once(1<<0, "type"); err == nil {
-				v.Type, err = decStr[ThinkingType](d)
+				v.Type, err = decWord[ThinkingType](d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -781,7 +781,7 @@ func (v *ReasoningOptions) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "effort":
 			if err = seen.once(1<<0, "effort"); err == nil {
-				v.Effort, err = decPtr(d, decStr[ReasoningEffort])
+				v.Effort, err = decPtr(d, decWord[ReasoningEffort])
 			}
 		case "max_tokens":
 			if err = seen.once(1<<1, "max_tokens"); err == nil {

@@ -43,11 +43,11 @@ func (v *ChatRequest) decode(d *jx.Decoder, tag string) error {
 			}
 		case "stream_options":
 			if err = seen.once(1<<3, "stream_options"); err == nil {
-				v.StreamOptions, err = decPtr(d, decStruct[StreamOptions])
+				v.StreamOptions, err = decPtr(d, readStreamOptions)
 			}
 		case "tools":
 			if err = seen.once(1<<4, "tools"); err == nil {
-				v.Tools, err = func(d *jx.Decoder) ([]Tool, error) { return decArr(d, false, decStruct[Tool]) }(d)
+				v.Tools, err = func(d *jx.Decoder) ([]Tool, error) { return decArr(d, false, readTool) }(d)
 			}
 		case "tool_choice":
 			if err = seen.once(1<<5, "tool_choice"); err == nil {
@@ -83,15 +83,15 @@ func (v *ChatRequest) decode(d *jx.Decoder, tag string) error {
 			}
 		case "thinking":
 			if err = seen.once(1<<9, "thinking"); err == nil {
-				v.Thinking, err = decPtr(d, decStruct[Thinking])
+				v.Thinking, err = decPtr(d, readThinking)
 			}
 		case "reasoning_effort":
 			if err = seen.once(1<<10, "reasoning_effort"); err == nil {
-				v.ReasoningEffort, err = decPtr(d, decStr[ReasoningEffort])
+				v.ReasoningEffort, err = decPtr(d, decWord[ReasoningEffort])
 			}
 		case "reasoning":
 			if err = seen.once(1<<11, "reasoning"); err == nil {
-				v.Reasoning, err = decPtr(d, decStruct[ReasoningOptions])
+				v.Reasoning, err = decPtr(d, readReasoningOptions)
 			}
 		case "enable_thinking":
 			if err = seen.once(1<<12, "enable_thinking"); err == nil {
@@ -314,7 +314,7 @@ func decMessage(d *jx.Decoder) (Message, error) {
 	if !ok {
 		return nil, missing("role")
 	}
-	switch tag {
+	switch string(tag) {
 	case "system":
 		return decVariant[SystemMessage](d, "role")
 	case "developer":
@@ -579,7 +579,7 @@ func decUserPart(d *jx.Decoder) (UserPart, error) {
 	if !ok {
 		return nil, missing("type")
 	}
-	switch tag {
+	switch string(tag) {
 	case "text":
 		return decVariant[TextPart](d, "type")
 	case "image_url":
@@ -694,7 +694,7 @@ func (v *ImagePart) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "image_url":
 			if err = seen.once(1<<0, "image_url"); err == nil {
-				v.ImageURL, err = decStruct[ImageURL](d)
+				v.ImageURL, err = readImageURL(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -812,7 +812,7 @@ func (v *AssistantMessage) decode(d *jx.Decoder, tag string) error {
 			}
 		case "tool_calls":
 			if err = seen.once(1<<3, "tool_calls"); err == nil {
-				v.ToolCalls, err = func(d *jx.Decoder) ([]ToolCall, error) { return decArr(d, false, decStruct[ToolCall]) }(d)
+				v.ToolCalls, err = func(d *jx.Decoder) ([]ToolCall, error) { return decArr(d, false, readToolCall) }(d)
 			}
 		case "prefix":
 			if err = seen.once(1<<4, "prefix"); err == nil {

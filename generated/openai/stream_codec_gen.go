@@ -51,15 +51,15 @@ func (v *Chunk) decode(d *jx.Decoder, tag string) error {
 			}
 		case "choices":
 			if err = seen.once(1<<5, "choices"); err == nil {
-				v.Choices, err = decNil(d, func(d *jx.Decoder) ([]Choice, error) { return decArr(d, false, decStruct[Choice]) })
+				v.Choices, err = decNil(d, func(d *jx.Decoder) ([]Choice, error) { return decArr(d, false, readChoice) })
 			}
 		case "usage":
 			if err = seen.once(1<<6, "usage"); err == nil {
-				err = lenient(d, &v.Usage, func(d *jx.Decoder) (*Usage, error) { return decOpt(d, decStruct[Usage]) })
+				err = lenient(d, &v.Usage, func(d *jx.Decoder) (*Usage, error) { return decOpt(d, readUsage) })
 			}
 		case "x_groq":
 			if err = seen.once(1<<7, "x_groq"); err == nil {
-				err = lenient(d, &v.XGroq, func(d *jx.Decoder) (*GroqExtra, error) { return decOpt(d, decStruct[GroqExtra]) })
+				err = lenient(d, &v.XGroq, func(d *jx.Decoder) (*GroqExtra, error) { return decOpt(d, readGroqExtra) })
 			}
 		case "error":
 			if err = seen.once(1<<8, "error"); err == nil {
@@ -156,7 +156,7 @@ func (v *GroqExtra) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "usage":
 			if err = seen.once(1<<0, "usage"); err == nil {
-				err = lenient(d, &v.Usage, func(d *jx.Decoder) (*Usage, error) { return decOpt(d, decStruct[Usage]) })
+				err = lenient(d, &v.Usage, func(d *jx.Decoder) (*Usage, error) { return decOpt(d, readUsage) })
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -213,15 +213,15 @@ func (v *Choice) decode(d *jx.Decoder, tag string) error {
 			}
 		case "delta":
 			if err = seen.once(1<<1, "delta"); err == nil {
-				v.Delta, err = decOpt(d, decStruct[Delta])
+				v.Delta, err = decOpt(d, readDelta)
 			}
 		case "finish_reason":
 			if err = seen.once(1<<2, "finish_reason"); err == nil {
-				err = lenient(d, &v.FinishReason, func(d *jx.Decoder) (*FinishReason, error) { return decOpt(d, decStr[FinishReason]) })
+				err = lenient(d, &v.FinishReason, func(d *jx.Decoder) (*FinishReason, error) { return decOpt(d, decWord[FinishReason]) })
 			}
 		case "usage":
 			if err = seen.once(1<<3, "usage"); err == nil {
-				err = lenient(d, &v.Usage, func(d *jx.Decoder) (*Usage, error) { return decOpt(d, decStruct[Usage]) })
+				err = lenient(d, &v.Usage, func(d *jx.Decoder) (*Usage, error) { return decOpt(d, readUsage) })
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -316,7 +316,7 @@ func (v *Delta) decode(d *jx.Decoder, tag string) error {
 		case "tool_calls":
 			if err = seen.once(1<<6, "tool_calls"); err == nil {
 				err = lenient(d, &v.ToolCalls, func(d *jx.Decoder) ([]ToolCallDelta, error) {
-					return decNil(d, func(d *jx.Decoder) ([]ToolCallDelta, error) { return decArr(d, true, decStruct[ToolCallDelta]) })
+					return decNil(d, func(d *jx.Decoder) ([]ToolCallDelta, error) { return decArr(d, true, readToolCallDelta) })
 				})
 			}
 		case tag:
@@ -391,7 +391,7 @@ func decDeltaContent(d *jx.Decoder) (DeltaContent, error) {
 		v, err := decStr[string](d)
 		return DeltaContentText(v), err
 	case jx.Array:
-		v, err := func(d *jx.Decoder) ([]DeltaPart, error) { return decArr(d, false, decStruct[DeltaPart]) }(d)
+		v, err := func(d *jx.Decoder) ([]DeltaPart, error) { return decArr(d, false, readDeltaPart) }(d)
 		return DeltaContentParts(v), err
 	}
 	return nil, noVariant(d, "DeltaContent")
@@ -519,7 +519,7 @@ func (v *ToolCallDelta) decode(d *jx.Decoder, tag string) error {
 			}
 		case "function":
 			if err = seen.once(1<<3, "function"); err == nil {
-				err = lenient(d, &v.Function, func(d *jx.Decoder) (*FunctionDelta, error) { return decOpt(d, decStruct[FunctionDelta]) })
+				err = lenient(d, &v.Function, func(d *jx.Decoder) (*FunctionDelta, error) { return decOpt(d, readFunctionDelta) })
 			}
 		case "extra_content":
 			if err = seen.once(1<<4, "extra_content"); err == nil {

@@ -49,13 +49,11 @@ func (v *Usage) decode(d *jx.Decoder, tag string) error {
 			}
 		case "prompt_tokens_details":
 			if err = seen.once(1<<5, "prompt_tokens_details"); err == nil {
-				err = lenient(d, &v.PromptTokensDetails, func(d *jx.Decoder) (*PromptTokensDetails, error) { return decOpt(d, decStruct[PromptTokensDetails]) })
+				err = lenient(d, &v.PromptTokensDetails, func(d *jx.Decoder) (*PromptTokensDetails, error) { return decOpt(d, readPromptTokensDetails) })
 			}
 		case "completion_tokens_details":
 			if err = seen.once(1<<6, "completion_tokens_details"); err == nil {
-				err = lenient(d, &v.CompletionTokensDetails, func(d *jx.Decoder) (*CompletionTokensDetails, error) {
-					return decOpt(d, decStruct[CompletionTokensDetails])
-				})
+				err = lenient(d, &v.CompletionTokensDetails, func(d *jx.Decoder) (*CompletionTokensDetails, error) { return decOpt(d, readCompletionTokensDetails) })
 			}
 		case "input_tokens":
 			if err = seen.once(1<<7, "input_tokens"); err == nil {

@@ -29,15 +29,15 @@ func (v *AgentCapabilitiesMetadata) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "reasonix.io":
 			if err = seen.once(1<<0, "reasonix.io"); err == nil {
-				v.ReasonixIo, err = decPtr(d, decStruct[AgentExtensionCapabilities])
+				v.ReasonixIo, err = decPtr(d, readAgentExtensionCapabilities)
 			}
 		case "_reasonix.io/session/status":
 			if err = seen.once(1<<1, "_reasonix.io/session/status"); err == nil {
-				v.ReasonixIoSessionStatus, err = decPtr(d, decStruct[VersionCapability])
+				v.ReasonixIoSessionStatus, err = decPtr(d, readVersionCapability)
 			}
 		case "_reasonix.io/session/status_update":
 			if err = seen.once(1<<2, "_reasonix.io/session/status_update"); err == nil {
-				v.ReasonixIoSessionStatusUpdate, err = decPtr(d, decStruct[VersionCapability])
+				v.ReasonixIoSessionStatusUpdate, err = decPtr(d, readVersionCapability)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -100,23 +100,23 @@ func (v *AgentExtensionCapabilities) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "mcpInteraction":
 			if err = seen.once(1<<0, "mcpInteraction"); err == nil {
-				v.MCPInteraction, err = decPtr(d, decStruct[MCPInteractionCapability])
+				v.MCPInteraction, err = decPtr(d, readMCPInteractionCapability)
 			}
 		case "sessionSteer":
 			if err = seen.once(1<<1, "sessionSteer"); err == nil {
-				v.SessionSteer, err = decPtr(d, decStruct[MethodCapability])
+				v.SessionSteer, err = decPtr(d, readMethodCapability)
 			}
 		case "sessionInbox":
 			if err = seen.once(1<<2, "sessionInbox"); err == nil {
-				v.SessionInbox, err = decPtr(d, decStruct[InboxCapability])
+				v.SessionInbox, err = decPtr(d, readInboxCapability)
 			}
 		case "sessionReloadExtensions":
 			if err = seen.once(1<<3, "sessionReloadExtensions"); err == nil {
-				v.SessionReloadExtensions, err = decPtr(d, decStruct[MethodCapability])
+				v.SessionReloadExtensions, err = decPtr(d, readMethodCapability)
 			}
 		case "extensionSurface":
 			if err = seen.once(1<<4, "extensionSurface"); err == nil {
-				v.ExtensionSurface, err = decPtr(d, decStruct[SurfaceCapability])
+				v.ExtensionSurface, err = decPtr(d, readSurfaceCapability)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -299,7 +299,7 @@ func (v *InboxCapability) decode(d *jx.Decoder, tag string) error {
 			}
 		case "methods":
 			if err = seen.once(1<<1, "methods"); err == nil {
-				v.Methods, err = decStruct[InboxMethods](d)
+				v.Methods, err = readInboxMethods(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -616,7 +616,7 @@ func (v *ClientCapabilitiesMetadata) decode(d *jx.Decoder, tag string) error {
 		case "reasonix.io":
 			if err = seen.once(1<<0, "reasonix.io"); err == nil {
 				err = lenient(d, &v.ReasonixIo, func(d *jx.Decoder) (*ClientExtensionCapabilities, error) {
-					return decPtr(d, decStruct[ClientExtensionCapabilities])
+					return decPtr(d, readClientExtensionCapabilities)
 				})
 			}
 		case tag:
@@ -670,12 +670,12 @@ func (v *ClientExtensionCapabilities) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "extensionSurface":
 			if err = seen.once(1<<0, "extensionSurface"); err == nil {
-				err = lenient(d, &v.ExtensionSurface, func(d *jx.Decoder) (*ClientSurfaceSupport, error) { return decPtr(d, decStruct[ClientSurfaceSupport]) })
+				err = lenient(d, &v.ExtensionSurface, func(d *jx.Decoder) (*ClientSurfaceSupport, error) { return decPtr(d, readClientSurfaceSupport) })
 			}
 		case "mcpInteraction":
 			if err = seen.once(1<<1, "mcpInteraction"); err == nil {
 				err = lenient(d, &v.MCPInteraction, func(d *jx.Decoder) (*ClientMCPInteractionSupport, error) {
-					return decPtr(d, decStruct[ClientMCPInteractionSupport])
+					return decPtr(d, readClientMCPInteractionSupport)
 				})
 			}
 		case tag:

@@ -43,7 +43,7 @@ func (v *InboxEnvelope) decode(d *jx.Decoder, tag string) error {
 			}
 		case "refs":
 			if err = seen.once(1<<3, "refs"); err == nil {
-				v.Refs, err = func(d *jx.Decoder) ([]InboxReference, error) { return decArr(d, false, decStruct[InboxReference]) }(d)
+				v.Refs, err = func(d *jx.Decoder) ([]InboxReference, error) { return decArr(d, false, readInboxReference) }(d)
 			}
 		case "referenceErrors":
 			if err = seen.once(1<<4, "referenceErrors"); err == nil {

@@ -49,7 +49,7 @@ func (v *InboxEnqueueRequest) decode(d *jx.Decoder, tag string) error {
 			}
 		case "intent":
 			if err = seen.once(1<<2, "intent"); err == nil {
-				v.Intent, err = decPtr(d, decStr[InboxIntent])
+				v.Intent, err = decPtr(d, decWord[InboxIntent])
 			}
 		case "idempotencyKey":
 			if err = seen.once(1<<3, "idempotencyKey"); err == nil {
@@ -123,7 +123,7 @@ func (v *InboxEnqueueResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "disposition":
 			if err = seen.once(1<<1, "disposition"); err == nil {
-				v.Disposition, err = decStr[InboxDisposition](d)
+				v.Disposition, err = decWord[InboxDisposition](d)
 			}
 		case "position":
 			if err = seen.once(1<<2, "position"); err == nil {
@@ -293,11 +293,11 @@ func (v *InboxListResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "items":
 			if err = seen.once(1<<8, "items"); err == nil {
-				err = orNull(d, &v.Items, func(d *jx.Decoder) ([]InboxItem, error) { return decArr(d, false, decStruct[InboxItem]) })
+				err = orNull(d, &v.Items, func(d *jx.Decoder) ([]InboxItem, error) { return decArr(d, false, readInboxItem) })
 			}
 		case "capacity":
 			if err = seen.once(1<<9, "capacity"); err == nil {
-				v.Capacity, err = decStruct[InboxCapacity](d)
+				v.Capacity, err = readInboxCapacity(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -488,11 +488,11 @@ func (v *InboxItem) decode(d *jx.Decoder, tag string) error {
 			}
 		case "intent":
 			if err = seen.once(1<<2, "intent"); err == nil {
-				v.Intent, err = decStr[InboxIntent](d)
+				v.Intent, err = decWord[InboxIntent](d)
 			}
 		case "state":
 			if err = seen.once(1<<3, "state"); err == nil {
-				v.State, err = func(d *jx.Decoder) (InboxItemState, error) { return decKnown(d, decStr[InboxItemState]) }(d)
+				v.State, err = func(d *jx.Decoder) (InboxItemState, error) { return decKnown(d, decWord[InboxItemState]) }(d)
 			}
 		case "revision":
 			if err = seen.once(1<<4, "revision"); err == nil {
@@ -532,7 +532,7 @@ func (v *InboxItem) decode(d *jx.Decoder, tag string) error {
 			}
 		case "refs":
 			if err = seen.once(1<<13, "refs"); err == nil {
-				v.Refs, err = func(d *jx.Decoder) ([]InboxReference, error) { return decArr(d, false, decStruct[InboxReference]) }(d)
+				v.Refs, err = func(d *jx.Decoder) ([]InboxReference, error) { return decArr(d, false, readInboxReference) }(d)
 			}
 		case "blockReason":
 			if err = seen.once(1<<14, "blockReason"); err == nil {
@@ -808,11 +808,11 @@ func (v *InboxGetResponse) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "meta":
 			if err = seen.once(1<<0, "meta"); err == nil {
-				v.Meta, err = decStruct[InboxItem](d)
+				v.Meta, err = readInboxItem(d)
 			}
 		case "envelope":
 			if err = seen.once(1<<1, "envelope"); err == nil {
-				v.Envelope, err = decStruct[InboxEnvelope](d)
+				v.Envelope, err = readInboxEnvelope(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {

@@ -107,7 +107,7 @@ func decMCPInteractionRequestMode(d *jx.Decoder) (MCPInteractionRequestMode, err
 	if !ok {
 		return nil, missing("mode")
 	}
-	switch tag {
+	switch string(tag) {
 	case "form":
 		return decVariant[InteractionFormMode](d, "mode")
 	case "url":
@@ -268,7 +268,7 @@ func (v *MCPInteractionResponse) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "action":
 			if err = seen.once(1<<0, "action"); err == nil {
-				v.Action, err = decStr[InteractionAction](d)
+				v.Action, err = decWord[InteractionAction](d)
 			}
 		case "content":
 			if err = seen.once(1<<1, "content"); err == nil {

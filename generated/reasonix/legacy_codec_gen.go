@@ -35,7 +35,7 @@ func (v *SessionModelState) decode(d *jx.Decoder, tag string) error {
 			}
 		case "availableModels":
 			if err = seen.once(1<<1, "availableModels"); err == nil {
-				v.AvailableModels, err = func(d *jx.Decoder) ([]SessionModel, error) { return decArr(d, false, decStruct[SessionModel]) }(d)
+				v.AvailableModels, err = func(d *jx.Decoder) ([]SessionModel, error) { return decArr(d, false, readSessionModel) }(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {

@@ -3,8 +3,8 @@
 package reasonix
 
 import (
+	"bytes"
 	"encoding/json"
-	"strings"
 
 	"github.com/go-faster/jx"
 
@@ -27,8 +27,8 @@ func decMCPServer(d *jx.Decoder) (MCPServer, error) {
 	if !ok {
 		return decVariant[MCPServerStdio](d, "type")
 	}
-	tag = strings.ToLower(tag)
-	switch tag {
+	tag = bytes.ToLower(tag)
+	switch string(tag) {
 	case "http", "streamable-http", "streamable_http":
 		return decVariant[MCPServerHTTP](d, "type")
 	case "sse":

@@ -61,7 +61,7 @@ func (v *ApprovalMetadata) decode(d *jx.Decoder, tag string) error {
 			}
 		case "kind":
 			if err = seen.once(1<<8, "kind"); err == nil {
-				v.Kind, err = decPtr(d, decStr[ApprovalKind])
+				v.Kind, err = decPtr(d, decWord[ApprovalKind])
 			}
 		case "directories":
 			if err = seen.once(1<<9, "directories"); err == nil {
@@ -250,7 +250,7 @@ func (v *ResultMetadata) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "models":
 			if err = seen.once(1<<0, "models"); err == nil {
-				v.Models, err = decPtr(d, decStruct[SessionModelState])
+				v.Models, err = decPtr(d, readSessionModelState)
 			}
 		case "deprecatedNotice":
 			if err = seen.once(1<<1, "deprecatedNotice"); err == nil {

@@ -47,7 +47,7 @@ func (v *PromptRequest) decode(d *jx.Decoder, tag string) error {
 			}
 		case "action":
 			if err = seen.once(1<<3, "action"); err == nil {
-				v.Action, err = decPtr(d, decStr[PromptAction])
+				v.Action, err = decPtr(d, decWord[PromptAction])
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -113,7 +113,7 @@ func (v *PromptResponse) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "stopReason":
 			if err = seen.once(1<<0, "stopReason"); err == nil {
-				v.StopReason, err = func(d *jx.Decoder) (acp.StopReason, error) { return decKnown(d, decStr[acp.StopReason]) }(d)
+				v.StopReason, err = func(d *jx.Decoder) (acp.StopReason, error) { return decKnown(d, decWord[acp.StopReason]) }(d)
 			}
 		case "_meta":
 			if err = seen.once(1<<1, "_meta"); err == nil {
@@ -121,7 +121,7 @@ func (v *PromptResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "usage":
 			if err = seen.once(1<<2, "usage"); err == nil {
-				v.Usage, err = decPtr(d, decStruct[PromptUsage])
+				v.Usage, err = decPtr(d, readPromptUsage)
 			}
 		case "transcriptPath":
 			if err = seen.once(1<<3, "transcriptPath"); err == nil {

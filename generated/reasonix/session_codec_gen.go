@@ -130,7 +130,7 @@ func (v *NewSessionResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "models":
 			if err = seen.once(1<<4, "models"); err == nil {
-				v.Models, err = decPtr(d, decStruct[SessionModelState])
+				v.Models, err = decPtr(d, readSessionModelState)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -303,7 +303,7 @@ func (v *LoadSessionResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "models":
 			if err = seen.once(1<<3, "models"); err == nil {
-				v.Models, err = decPtr(d, decStruct[SessionModelState])
+				v.Models, err = decPtr(d, readSessionModelState)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -472,7 +472,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "models":
 			if err = seen.once(1<<3, "models"); err == nil {
-				v.Models, err = decPtr(d, decStruct[SessionModelState])
+				v.Models, err = decPtr(d, readSessionModelState)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {

@@ -96,11 +96,11 @@ func (v *SessionStatusUpdateNotification) decode(d *jx.Decoder, tag string) erro
 			}
 		case "event":
 			if err = seen.once(1<<3, "event"); err == nil {
-				v.Event, err = decStr[SessionStatusEvent](d)
+				v.Event, err = decWord[SessionStatusEvent](d)
 			}
 		case "status":
 			if err = seen.once(1<<4, "status"); err == nil {
-				v.Status, err = decStruct[SessionStatus](d)
+				v.Status, err = readSessionStatus(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -185,7 +185,7 @@ func (v *SessionStatus) decode(d *jx.Decoder, tag string) error {
 			}
 		case "state":
 			if err = seen.once(1<<3, "state"); err == nil {
-				v.State, err = func(d *jx.Decoder) (SessionState, error) { return decKnown(d, decStr[SessionState]) }(d)
+				v.State, err = func(d *jx.Decoder) (SessionState, error) { return decKnown(d, decWord[SessionState]) }(d)
 			}
 		case "model":
 			if err = seen.once(1<<4, "model"); err == nil {
@@ -197,39 +197,39 @@ func (v *SessionStatus) decode(d *jx.Decoder, tag string) error {
 			}
 		case "mode":
 			if err = seen.once(1<<6, "mode"); err == nil {
-				v.Mode, err = func(d *jx.Decoder) (CollaborationMode, error) { return decKnown(d, decStr[CollaborationMode]) }(d)
+				v.Mode, err = func(d *jx.Decoder) (CollaborationMode, error) { return decKnown(d, decWord[CollaborationMode]) }(d)
 			}
 		case "workMode":
 			if err = seen.once(1<<7, "workMode"); err == nil {
-				v.WorkMode, err = decStr[WorkMode](d)
+				v.WorkMode, err = decWord[WorkMode](d)
 			}
 		case "plannerMode":
 			if err = seen.once(1<<8, "plannerMode"); err == nil {
-				v.PlannerMode, err = func(d *jx.Decoder) (PlannerMode, error) { return decKnown(d, decStr[PlannerMode]) }(d)
+				v.PlannerMode, err = func(d *jx.Decoder) (PlannerMode, error) { return decKnown(d, decWord[PlannerMode]) }(d)
 			}
 		case "goal":
 			if err = seen.once(1<<9, "goal"); err == nil {
-				v.Goal, err = decStruct[GoalReport](d)
+				v.Goal, err = readGoalReport(d)
 			}
 		case "phase":
 			if err = seen.once(1<<10, "phase"); err == nil {
-				v.Phase, err = decStr[SessionPhase](d)
+				v.Phase, err = decWord[SessionPhase](d)
 			}
 		case "turnOutcome":
 			if err = seen.once(1<<11, "turnOutcome"); err == nil {
-				v.TurnOutcome, err = decStruct[TurnOutcome](d)
+				v.TurnOutcome, err = readTurnOutcome(d)
 			}
 		case "finalReadiness":
 			if err = seen.once(1<<12, "finalReadiness"); err == nil {
-				v.FinalReadiness, err = decStruct[FinalReadiness](d)
+				v.FinalReadiness, err = readFinalReadiness(d)
 			}
 		case "sandbox":
 			if err = seen.once(1<<13, "sandbox"); err == nil {
-				v.Sandbox, err = decStruct[SandboxReport](d)
+				v.Sandbox, err = readSandboxReport(d)
 			}
 		case "usage":
 			if err = seen.once(1<<14, "usage"); err == nil {
-				v.Usage, err = decStruct[SessionUsage](d)
+				v.Usage, err = readSessionUsage(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -352,7 +352,7 @@ func (v *GoalReport) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "status":
 			if err = seen.once(1<<0, "status"); err == nil {
-				v.Status, err = decStr[GoalStatus](d)
+				v.Status, err = decWord[GoalStatus](d)
 			}
 		case "objective":
 			if err = seen.once(1<<1, "objective"); err == nil {
@@ -360,7 +360,7 @@ func (v *GoalReport) decode(d *jx.Decoder, tag string) error {
 			}
 		case "runtime":
 			if err = seen.once(1<<2, "runtime"); err == nil {
-				v.Runtime, err = decPtr(d, decStruct[GoalRuntime])
+				v.Runtime, err = decPtr(d, readGoalRuntime)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -560,7 +560,7 @@ func (v *TurnOutcome) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "kind":
 			if err = seen.once(1<<0, "kind"); err == nil {
-				v.Kind, err = func(d *jx.Decoder) (TurnOutcomeKind, error) { return decKnown(d, decStr[TurnOutcomeKind]) }(d)
+				v.Kind, err = func(d *jx.Decoder) (TurnOutcomeKind, error) { return decKnown(d, decWord[TurnOutcomeKind]) }(d)
 			}
 		case "reason":
 			if err = seen.once(1<<1, "reason"); err == nil {
@@ -568,7 +568,7 @@ func (v *TurnOutcome) decode(d *jx.Decoder, tag string) error {
 			}
 		case "diagnostic":
 			if err = seen.once(1<<2, "diagnostic"); err == nil {
-				v.Diagnostic, err = decPtr(d, decStruct[TurnDiagnostic])
+				v.Diagnostic, err = decPtr(d, readTurnDiagnostic)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -629,7 +629,7 @@ func (v *TurnDiagnostic) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "kind":
 			if err = seen.once(1<<0, "kind"); err == nil {
-				v.Kind, err = decStr[TurnDiagnosticKind](d)
+				v.Kind, err = decWord[TurnDiagnosticKind](d)
 			}
 		case "status":
 			if err = seen.once(1<<1, "status"); err == nil {
@@ -785,11 +785,11 @@ func (v *SandboxReport) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "mode":
 			if err = seen.once(1<<0, "mode"); err == nil {
-				v.Mode, err = decStr[SandboxMode](d)
+				v.Mode, err = decWord[SandboxMode](d)
 			}
 		case "engine":
 			if err = seen.once(1<<1, "engine"); err == nil {
-				v.Engine, err = decStr[SandboxEngine](d)
+				v.Engine, err = decWord[SandboxEngine](d)
 			}
 		case "available":
 			if err = seen.once(1<<2, "available"); err == nil {

@@ -99,7 +99,7 @@ func (v *SteerSessionResponse) decode(d *jx.Decoder, tag string) error {
 			}
 		case "disposition":
 			if err = seen.once(1<<1, "disposition"); err == nil {
-				v.Disposition, err = decStr[InboxDisposition](d)
+				v.Disposition, err = decWord[InboxDisposition](d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {

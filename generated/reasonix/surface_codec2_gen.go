@@ -130,7 +130,7 @@ func (v *NotificationSurface) decode(d *jx.Decoder, tag string) error {
 			}
 		case "severity":
 			if err = seen.once(1<<2, "severity"); err == nil {
-				v.Severity, err = decPtr(d, decStr[SurfaceSeverity])
+				v.Severity, err = decPtr(d, decWord[SurfaceSeverity])
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {

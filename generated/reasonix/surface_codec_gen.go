@@ -31,7 +31,7 @@ func (v *ExtensionSurfaceUpdate) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "_meta":
 			if err = seen.once(1<<0, "_meta"); err == nil {
-				v.Meta, err = decStruct[ExtensionSurfaceMetadata](d)
+				v.Meta, err = readExtensionSurfaceMetadata(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -84,7 +84,7 @@ func (v *ExtensionSurfaceMetadata) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "reasonix.io":
 			if err = seen.once(1<<0, "reasonix.io"); err == nil {
-				v.ReasonixIo, err = decStruct[ExtensionSurfaceEnvelope](d)
+				v.ReasonixIo, err = readExtensionSurfaceEnvelope(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -137,7 +137,7 @@ func (v *ExtensionSurfaceEnvelope) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "extensionSurface":
 			if err = seen.once(1<<0, "extensionSurface"); err == nil {
-				v.ExtensionSurface, err = decStruct[ExtensionSurface](d)
+				v.ExtensionSurface, err = readExtensionSurface(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -255,7 +255,7 @@ func decExtensionSurfaceKind(d *jx.Decoder) (ExtensionSurfaceKind, error) {
 	if !ok {
 		return nil, missing("kind")
 	}
-	switch tag {
+	switch string(tag) {
 	case "status":
 		return decVariant[StatusSurfacePayload](d, "kind")
 	case "card":
@@ -311,7 +311,7 @@ func (v *StatusSurfacePayload) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "status":
 			if err = seen.once(1<<0, "status"); err == nil {
-				v.Status, err = decStruct[StatusSurface](d)
+				v.Status, err = readStatusSurface(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -364,7 +364,7 @@ func (v *CardSurfacePayload) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "card":
 			if err = seen.once(1<<0, "card"); err == nil {
-				v.Card, err = decStruct[CardSurface](d)
+				v.Card, err = readCardSurface(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -417,7 +417,7 @@ func (v *FormSurfacePayload) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "form":
 			if err = seen.once(1<<0, "form"); err == nil {
-				v.Form, err = decStruct[FormSurface](d)
+				v.Form, err = readFormSurface(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -470,7 +470,7 @@ func (v *NotificationSurfacePayload) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "notification":
 			if err = seen.once(1<<0, "notification"); err == nil {
-				v.Notification, err = decStruct[NotificationSurface](d)
+				v.Notification, err = readNotificationSurface(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -531,7 +531,7 @@ func (v *StatusSurface) decode(d *jx.Decoder, tag string) error {
 			}
 		case "severity":
 			if err = seen.once(1<<2, "severity"); err == nil {
-				v.Severity, err = decPtr(d, decStr[SurfaceSeverity])
+				v.Severity, err = decPtr(d, decWord[SurfaceSeverity])
 			}
 		case "progress":
 			if err = seen.once(1<<3, "progress"); err == nil {
@@ -612,7 +612,7 @@ func (v *CardSurface) decode(d *jx.Decoder, tag string) error {
 			}
 		case "fields":
 			if err = seen.once(1<<3, "fields"); err == nil {
-				v.Fields, err = func(d *jx.Decoder) ([]CardField, error) { return decArr(d, false, decStruct[CardField]) }(d)
+				v.Fields, err = func(d *jx.Decoder) ([]CardField, error) { return decArr(d, false, readCardField) }(d)
 			}
 		case "progress":
 			if err = seen.once(1<<4, "progress"); err == nil {
@@ -620,7 +620,7 @@ func (v *CardSurface) decode(d *jx.Decoder, tag string) error {
 			}
 		case "actions":
 			if err = seen.once(1<<5, "actions"); err == nil {
-				v.Actions, err = func(d *jx.Decoder) ([]CardAction, error) { return decArr(d, false, decStruct[CardAction]) }(d)
+				v.Actions, err = func(d *jx.Decoder) ([]CardAction, error) { return decArr(d, false, readCardAction) }(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -830,7 +830,7 @@ func (v *FormSurface) decode(d *jx.Decoder, tag string) error {
 			}
 		case "fields":
 			if err = seen.once(1<<2, "fields"); err == nil {
-				v.Fields, err = func(d *jx.Decoder) ([]FormField, error) { return decArr(d, false, decStruct[FormField]) }(d)
+				v.Fields, err = func(d *jx.Decoder) ([]FormField, error) { return decArr(d, false, readFormField) }(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {

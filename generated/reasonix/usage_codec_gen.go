@@ -29,11 +29,11 @@ func (v *SessionUsage) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "turn":
 			if err = seen.once(1<<0, "turn"); err == nil {
-				v.Turn, err = decStruct[UsageTotals](d)
+				v.Turn, err = readUsageTotals(d)
 			}
 		case "cumulative":
 			if err = seen.once(1<<1, "cumulative"); err == nil {
-				v.Cumulative, err = decStruct[UsageTotals](d)
+				v.Cumulative, err = readUsageTotals(d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -147,23 +147,23 @@ func (v *UsageTotals) decode(d *jx.Decoder, tag string) error {
 			}
 		case "displayStatus":
 			if err = seen.once(1<<14, "displayStatus"); err == nil {
-				v.DisplayStatus, err = decPtr(d, func(d *jx.Decoder) (CostDisplayStatus, error) { return decKnown(d, decStr[CostDisplayStatus]) })
+				v.DisplayStatus, err = decPtr(d, func(d *jx.Decoder) (CostDisplayStatus, error) { return decKnown(d, decWord[CostDisplayStatus]) })
 			}
 		case "aggregateMode":
 			if err = seen.once(1<<15, "aggregateMode"); err == nil {
-				v.AggregateMode, err = decPtr(d, func(d *jx.Decoder) (CostAggregateMode, error) { return decKnown(d, decStr[CostAggregateMode]) })
+				v.AggregateMode, err = decPtr(d, func(d *jx.Decoder) (CostAggregateMode, error) { return decKnown(d, decWord[CostAggregateMode]) })
 			}
 		case "originalTotals":
 			if err = seen.once(1<<16, "originalTotals"); err == nil {
-				v.OriginalTotals, err = func(d *jx.Decoder) ([]Money, error) { return decArr(d, false, decStruct[Money]) }(d)
+				v.OriginalTotals, err = func(d *jx.Decoder) ([]Money, error) { return decArr(d, false, readMoney) }(d)
 			}
 		case "costQuote":
 			if err = seen.once(1<<17, "costQuote"); err == nil {
-				v.CostQuote, err = decPtr(d, decStruct[CostQuote])
+				v.CostQuote, err = decPtr(d, readCostQuote)
 			}
 		case "usageSource":
 			if err = seen.once(1<<18, "usageSource"); err == nil {
-				v.UsageSource, err = decStr[UsageSource](d)
+				v.UsageSource, err = decWord[UsageSource](d)
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -309,27 +309,27 @@ func (v *CostQuote) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "original":
 			if err = seen.once(1<<0, "original"); err == nil {
-				v.Original, err = decStruct[Money](d)
+				v.Original, err = readMoney(d)
 			}
 		case "originalTotals":
 			if err = seen.once(1<<1, "originalTotals"); err == nil {
-				v.OriginalTotals, err = func(d *jx.Decoder) ([]Money, error) { return decArr(d, false, decStruct[Money]) }(d)
+				v.OriginalTotals, err = func(d *jx.Decoder) ([]Money, error) { return decArr(d, false, readMoney) }(d)
 			}
 		case "valuations":
 			if err = seen.once(1<<2, "valuations"); err == nil {
-				v.Valuations, err = func(d *jx.Decoder) ([]Entry[Valuation], error) { return decEntries(d, decStruct[Valuation]) }(d)
+				v.Valuations, err = func(d *jx.Decoder) ([]Entry[Valuation], error) { return decEntries(d, readValuation) }(d)
 			}
 		case "selected":
 			if err = seen.once(1<<3, "selected"); err == nil {
-				v.Selected, err = decPtr(d, decStruct[Money])
+				v.Selected, err = decPtr(d, readMoney)
 			}
 		case "saved":
 			if err = seen.once(1<<4, "saved"); err == nil {
-				v.Saved, err = decPtr(d, decStruct[Money])
+				v.Saved, err = decPtr(d, readMoney)
 			}
 		case "billingMode":
 			if err = seen.once(1<<5, "billingMode"); err == nil {
-				v.BillingMode, err = decPtr(d, func(d *jx.Decoder) (BillingMode, error) { return decKnown(d, decStr[BillingMode]) })
+				v.BillingMode, err = decPtr(d, func(d *jx.Decoder) (BillingMode, error) { return decKnown(d, decWord[BillingMode]) })
 			}
 		case "estimated":
 			if err = seen.once(1<<6, "estimated"); err == nil {
@@ -349,11 +349,11 @@ func (v *CostQuote) decode(d *jx.Decoder, tag string) error {
 			}
 		case "displayStatus":
 			if err = seen.once(1<<10, "displayStatus"); err == nil {
-				v.DisplayStatus, err = decPtr(d, func(d *jx.Decoder) (CostDisplayStatus, error) { return decKnown(d, decStr[CostDisplayStatus]) })
+				v.DisplayStatus, err = decPtr(d, func(d *jx.Decoder) (CostDisplayStatus, error) { return decKnown(d, decWord[CostDisplayStatus]) })
 			}
 		case "aggregateMode":
 			if err = seen.once(1<<11, "aggregateMode"); err == nil {
-				v.AggregateMode, err = decPtr(d, func(d *jx.Decoder) (CostAggregateMode, error) { return decKnown(d, decStr[CostAggregateMode]) })
+				v.AggregateMode, err = decPtr(d, func(d *jx.Decoder) (CostAggregateMode, error) { return decKnown(d, decWord[CostAggregateMode]) })
 			}
 		case "modelRef":
 			if err = seen.once(1<<12, "modelRef"); err == nil {
@@ -361,7 +361,7 @@ func (v *CostQuote) decode(d *jx.Decoder, tag string) error {
 			}
 		case "usageSource":
 			if err = seen.once(1<<13, "usageSource"); err == nil {
-				v.UsageSource, err = decPtr(d, decStr[UsageSource])
+				v.UsageSource, err = decPtr(d, decWord[UsageSource])
 			}
 		case "pricingFingerprint":
 			if err = seen.once(1<<14, "pricingFingerprint"); err == nil {
@@ -377,7 +377,7 @@ func (v *CostQuote) decode(d *jx.Decoder, tag string) error {
 			}
 		case "rateBand":
 			if err = seen.once(1<<17, "rateBand"); err == nil {
-				v.RateBand, err = decPtr(d, func(d *jx.Decoder) (RateBand, error) { return decKnown(d, decStr[RateBand]) })
+				v.RateBand, err = decPtr(d, func(d *jx.Decoder) (RateBand, error) { return decKnown(d, decWord[RateBand]) })
 			}
 		case "ratedAt":
 			if err = seen.once(1<<18, "ratedAt"); err == nil {
@@ -389,7 +389,7 @@ func (v *CostQuote) decode(d *jx.Decoder, tag string) error {
 			}
 		case "incompleteReason":
 			if err = seen.once(1<<20, "incompleteReason"); err == nil {
-				v.IncompleteReason, err = decPtr(d, decStr[CostGap])
+				v.IncompleteReason, err = decPtr(d, decWord[CostGap])
 			}
 		case tag:
 			if err = none.once(1, tag); err == nil {
@@ -588,15 +588,15 @@ func (v *Valuation) decode(d *jx.Decoder, tag string) error {
 		switch key := it.Key(); string(key) {
 		case "money":
 			if err = seen.once(1<<0, "money"); err == nil {
-				v.Money, err = decStruct[Money](d)
+				v.Money, err = readMoney(d)
 			}
 		case "saved":
 			if err = seen.once(1<<1, "saved"); err == nil {
-				v.Saved, err = decPtr(d, decStruct[Money])
+				v.Saved, err = decPtr(d, readMoney)
 			}
 		case "basis":
 			if err = seen.once(1<<2, "basis"); err == nil {
-				v.Basis, err = decStr[ValuationBasis](d)
+				v.Basis, err = decWord[ValuationBasis](d)
 			}
 		case "source":
 			if err = seen.once(1<<3, "source"); err == nil {

@@ -37,15 +37,15 @@ func (v *Reply) decode(d *jx.Decoder, tag string) error {
 			}
 		case "tools":
 			if err = seen.once(1<<2, "tools"); err == nil {
-				v.Tools, err = func(d *jx.Decoder) ([]ToolRequest, error) { return decArr(d, false, decStruct[ToolRequest]) }(d)
+				v.Tools, err = func(d *jx.Decoder) ([]ToolRequest, error) { return decArr(d, false, readToolRequest) }(d)
 			}
 		case "finish":
 			if err = seen.once(1<<3, "finish"); err == nil {
-				v.Finish, err = decPtr(d, decStr[FinishReason])
+				v.Finish, err = decPtr(d, decWord[FinishReason])
 			}
 		case "usage":
 			if err = seen.once(1<<4, "usage"); err == nil {
-				v.Usage, err = decPtr(d, decStruct[Usage])
+				v.Usage, err = decPtr(d, readUsage)
 			}
 		case "chunks":
 			if err = seen.once(1<<5, "chunks"); err == nil {

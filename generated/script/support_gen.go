@@ -142,12 +142,31 @@ func (m *members) once(bit members, key string) error {
 	return nil
 }
 
+// decStr looks for the end of the string first: with its length known, one that
+// has escapes is decoded into one buffer, where jx alone would grow one step by
+// step.
 func decStr[T ~string](d *jx.Decoder) (T, error) {
 	if d.Next() != jx.String {
 		return "", expected("a string", d)
 	}
-	s, err := d.Str()
+	raw, err := d.Raw()
+	if err != nil {
+		return "", err
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return T(raw[1 : len(raw)-1]), nil
+	}
+	s, err := jx.DecodeBytes(raw).StrAppend(make([]byte, 0, len(raw)))
 	return T(s), err
+}
+
+// decWord is decStr for a value of an enum.
+func decWord[T ~string](d *jx.Decoder) (T, error) {
+	if d.Next() != jx.String {
+		return "", expected("a string", d)
+	}
+	b, err := d.StrBytes()
+	return T(word(b)), err
 }
 
 func decBool[T ~bool](d *jx.Decoder) (T, error) {
@@ -231,12 +250,6 @@ func decRaw(d *jx.Decoder) (json.RawMessage, error) {
 	return bytes.Clone(bytes.TrimSpace(r)), err
 }
 
-func decStruct[T any, P decoder[T]](d *jx.Decoder) (T, error) {
-	var v T
-	err := P(&v).decode(d, "")
-	return v, err
-}
-
 func decPtr[T any](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) (*T, error) {
 	v, err := dec(d)
 	if err != nil {
@@ -260,6 +273,9 @@ func decArr[T any](d *jx.Decoder, skip bool, dec func(*jx.Decoder) (T, error)) (
 		start := *d
 		v, err := dec(d)
 		if err == nil {
+			if cap(list) == 0 {
+				list = make([]T, 0, 4) // most are short: one allocation, not one each for 1, 2 and 4
+			}
 			list = append(list, v)
 			continue
 		}

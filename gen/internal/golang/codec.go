@@ -187,7 +187,7 @@ func (g *emitter) dec(r model.Ref, skip bool) string {
 	case t.Kind == model.Object && g.foreign(t):
 		return "decForeign[" + name + "]"
 	case t.Kind == model.Object:
-		return "decStruct[" + name + "]"
+		return g.readStruct(name)
 	case t.Kind == model.Union && g.foreign(t):
 		return fmt.Sprintf("func(d *jx.Decoder) (%s, error) { return decWith(d, %s) }", name, g.qualified(t, "Decode"))
 	case t.Kind == model.Union:
@@ -195,9 +195,9 @@ func (g *emitter) dec(r model.Ref, skip bool) string {
 	case t.Kind == model.Raw:
 		return "decRaw"
 	case t.Kind == model.Enum && !t.Enum.Open:
-		return fmt.Sprintf("func(d *jx.Decoder) (%s, error) { return decKnown(d, %s) }", name, scalarDec(t.Scalar, name))
+		return fmt.Sprintf("func(d *jx.Decoder) (%s, error) { return decKnown(d, %s) }", name, g.namedDec(t, name))
 	default:
-		return scalarDec(t.Scalar, name)
+		return g.namedDec(t, name)
 	}
 }
 

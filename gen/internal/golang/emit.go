@@ -59,6 +59,8 @@ type emitter struct {
 	types   []*model.Type
 	structs map[string]string
 	unions  map[*model.Type]*unionGo
+	reads   map[string]string // functions that read a struct as a value, by type
+	words   map[string]bool   // values of enums, as they stand in JSON
 	scope   scope
 	errs    []error
 	files   map[string][]byte
@@ -66,7 +68,7 @@ type emitter struct {
 
 // Emit returns the files of the package: name → bytes.
 func Emit(pkg *model.Package, o Options) (map[string][]byte, error) {
-	g := &emitter{Options: o, pkg: pkg, names: o.Names, imports: o.Imports, types: pkg.Types, unions: map[*model.Type]*unionGo{}, files: map[string][]byte{}}
+	g := &emitter{Options: o, pkg: pkg, names: o.Names, imports: o.Imports, types: pkg.Types, unions: map[*model.Type]*unionGo{}, reads: map[string]string{}, words: map[string]bool{}, files: map[string][]byte{}}
 	g.scope = scope{taken: map[string]load.Pos{}, errs: &g.errs}
 	for _, t := range g.types {
 		g.scope.claim(g.goName(t), t.Pos)
@@ -87,6 +89,7 @@ func Emit(pkg *model.Package, o Options) (map[string][]byte, error) {
 	for _, topic := range pkg.Topics {
 		g.topic(topic)
 	}
+	g.shared()
 	if err := errors.Join(g.errs...); err != nil {
 		return nil, err
 	}

@@ -88,9 +88,9 @@ func (g *emitter) decTagged(u *unionGo) string {
 		fmt.Fprintf(&b, "\tif !ok {\n\t\treturn nil, missing(%q)\n\t}\n", u.Tag)
 	}
 	if u.IgnoreCase {
-		b.WriteString("\ttag = strings.ToLower(tag)\n")
+		b.WriteString("\ttag = bytes.ToLower(tag)\n")
 	}
-	fmt.Fprintf(&b, "\tswitch tag {\n%s\t}\n\treturn decUnknown(d, %q, tag)\n}\n\n", cases.String(), u.Tag)
+	fmt.Fprintf(&b, "\tswitch string(tag) {\n%s\t}\n\treturn decUnknown(d, %q, tag)\n}\n\n", cases.String(), u.Tag)
 	return b.String()
 }
 
