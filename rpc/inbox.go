@@ -176,14 +176,15 @@ func (in *inbox) cancelable(id ID) *message {
 }
 
 // answered frees m's id. It must come before the answer is on the wire: the
-// peer may use the id again as soon as it has read it.
-func (in *inbox) answered(m *message) {
-	if m.req.ID == nullID {
-		return
-	}
+// peer may use the id again as soon as it has read it. It reports whether
+// nothing else waits or runs.
+func (in *inbox) answered(m *message) (last bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	delete(in.running, m.req.ID)
+	if m.req.ID != nullID {
+		delete(in.running, m.req.ID)
+	}
+	return in.active == 1
 }
 
 // expect and unexpect count the pending Calls.

@@ -14,10 +14,11 @@ func (c *Conn) work(m *message) {
 		// must not take the answer and the queue with it.
 		if m != nil {
 			c.log.Error("rpc: handler ended its goroutine", "method", clip(m.req.Method))
-			c.answer(m, nil, internalError(m.req.Method))
+			frames := c.answer(m, nil, internalError(m.req.Method))
 			if next := c.in.done(m); next != nil {
 				go c.work(next)
 			}
+			c.out.write(frames)
 		}
 	}()
 	for m != nil {
@@ -27,8 +28,16 @@ func (c *Conn) work(m *message) {
 			m.cancel(context.Cause(c.base))
 		}
 		result, fail := c.invoke(m)
-		c.answer(m, result, fail)
+		frames := c.answer(m, result, fail)
 		m = c.in.done(m)
+		if frames == nil {
+			continue
+		}
+		if m != nil { // a peer that does not read must not hold it up
+			go c.work(m)
+			m = nil
+		}
+		c.out.write(frames)
 	}
 }
 
@@ -62,13 +71,18 @@ func (c *Conn) invoke(m *message) (result Appender, fail *Error) {
 }
 
 // answer sends the answer to a request, whatever happens; a notification has
-// none.
-func (c *Conn) answer(m *message, result Appender, fail *Error) {
+// none. What it returns the caller must write.
+func (c *Conn) answer(m *message, result Appender, fail *Error) (frames []byte) {
 	if m.isNotification() {
-		return
+		return nil
 	}
-	c.in.answered(m)
-	err := c.out.send(context.Background(), &frame{response: true, id: m.req.ID, body: result, fail: fail})
+	f := &frame{response: true, id: m.req.ID, body: result, fail: fail}
+	var err error
+	if c.in.answered(m) {
+		frames, err = c.out.sendFirst(f)
+	} else {
+		err = c.out.send(context.Background(), f)
+	}
 	var bad *bodyError
 	if errors.As(err, &bad) {
 		var p *panicError
@@ -83,6 +97,7 @@ func (c *Conn) answer(m *message, result Appender, fail *Error) {
 		c.log.Warn("rpc: answer lost", "method", clip(m.req.Method), "id", clip(string(m.req.ID)), "error", err)
 	}
 	m.cancel(context.Canceled)
+	return frames
 }
 
 // keyOf asks Config.Key. The reader must survive whatever a peer makes of it.

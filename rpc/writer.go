@@ -18,14 +18,16 @@ const (
 
 var errNotRead = errors.New("the peer does not read")
 
-// writer joins frames into one buffer and writes it from one goroutine, so that
-// frames never interleave and those that wait go out together.
+// writer joins frames into one buffer, so that those that wait go out together,
+// and has one Write at a time, so that frames never interleave. A goroutine of
+// its own writes, or, when nothing else goes on, the sender of an answer.
 type writer struct {
 	w    io.Writer
 	done chan struct{} // closed when run has returned
 
 	mu     sync.Mutex
-	filled sync.Cond     // for run: there is output, or the end has come
+	filled sync.Cond     // for run: there is output to write, or the end has come
+	busy   bool          // a Write goes on
 	room   chan struct{} // made by a sender that waits for room; closed when there may be
 	out    []byte        // frames that wait
 	spare  []byte        // the buffer written last, to be used again
@@ -66,8 +68,29 @@ func (w *writer) send(ctx context.Context, f *frame) error {
 		return err
 	}
 	w.out = out
-	w.filled.Signal()
+	if !w.busy {
+		w.filled.Signal()
+	}
 	return nil
+}
+
+// sendFirst is send, but leaves the writing to the caller if nothing else goes
+// on: it must then pass what it gets to write. That saves waking a goroutine, a
+// third of a round trip (RoundTrip/agent); under load it would cost the joining
+// of frames.
+func (w *writer) sendFirst(f *frame) (frames []byte, err error) {
+	w.mu.Lock()
+	if w.busy || len(w.out) > 0 || w.ended() {
+		w.mu.Unlock()
+		return nil, w.send(context.Background(), f)
+	}
+	defer w.mu.Unlock()
+	out, err := f.appendTo(w.out)
+	if err != nil {
+		return nil, err
+	}
+	w.out = out
+	return w.takeLocked(), nil
 }
 
 func (w *writer) ended() bool { return w.closed || w.err != nil }
@@ -103,11 +126,7 @@ func (w *writer) run() {
 		if frames == nil {
 			return
 		}
-		n, err := w.w.Write(frames)
-		if err == nil && n < len(frames) {
-			err = io.ErrShortWrite
-		}
-		w.written(frames, err)
+		w.write(frames)
 	}
 }
 
@@ -115,27 +134,45 @@ func (w *writer) run() {
 func (w *writer) take() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.out) == 0 && !w.ended() {
+	for w.busy || len(w.out) == 0 && !w.ended() {
 		w.filled.Wait()
 	}
 	if len(w.out) == 0 || w.err != nil {
 		return nil
 	}
+	return w.takeLocked()
+}
+
+func (w *writer) takeLocked() []byte {
 	frames := w.out
 	w.out, w.spare = w.spare[:0], nil
+	w.busy = true
 	w.wakeSenders()
 	return frames
 }
 
-func (w *writer) written(frames []byte, err error) {
+// write writes what was taken; nothing taken is nothing to do.
+func (w *writer) write(frames []byte) {
+	if frames == nil {
+		return
+	}
+	n, err := w.w.Write(frames)
+	if err == nil && n < len(frames) {
+		err = io.ErrShortWrite
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.busy = false
+	if len(w.out) > 0 || w.ended() {
+		w.filled.Signal()
+	}
 	if cap(frames) <= maxKept {
 		w.spare = frames[:0]
 	}
 	if err != nil && w.err == nil {
 		w.err = err
 		w.wakeSenders()
+		w.filled.Signal() // run ends, and with it the connection
 	}
 }
 
