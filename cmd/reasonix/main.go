@@ -93,7 +93,9 @@ func (c *acpCmd) Run(io stdio) error {
 	// A host that has stopped reading is an error of the connection; Go would
 	// let the signal kill the process in the middle of its clean-up.
 	signal.Ignore(syscall.SIGPIPE)
-	err := c.agent(io.err).Serve(ctx, io.in, io.out)
+	in, undo := polled(io.in)
+	defer undo()
+	err := c.agent(io.err).Serve(ctx, in, io.out)
 	if ctx.Err() != nil {
 		return nil
 	}
