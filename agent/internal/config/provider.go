@@ -8,11 +8,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 // envName is what a variable may be called, here and in .env.
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // ownedHeaders are set by the provider client; a configured one would replace
 // the key or break the request.
@@ -154,7 +155,7 @@ func readDefault(f field) (string, error) {
 // readEnvName does not repeat a wrong value: it is probably the key itself.
 func readEnvName(f field) (string, error) {
 	s, err := f.text()
-	if err == nil && s != "" && !envName.MatchString(s) {
+	if err == nil && s != "" && !envName().MatchString(s) {
 		err = f.fail("expected the name of a variable", `write api_key_env = "DEEPSEEK_API_KEY" or alike and keep the key itself out of this file`)
 	}
 	return s, err

@@ -5,7 +5,7 @@ package turn
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -18,7 +18,7 @@ import (
 const emptyRetries = 2
 
 // ErrEmpty is the failure of a model that keeps giving empty answers.
-var ErrEmpty = fmt.Errorf("the model gave an empty answer %d times in a row", emptyRetries+1)
+var ErrEmpty = errors.New("the model gave an empty answer 3 times in a row")
 
 // Turn is what one prompt needs. Model, History, Policy and Emit are required.
 type Turn struct {
