@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/rpc"
@@ -34,6 +35,14 @@ type Config struct {
 	Capabilities acp.ClientCapabilities
 	// MaxLine bounds a line from the agent; see rpc.Config.
 	MaxLine int
+	// NoRecord leaves Turn.Updates empty, for a host that shows updates as they
+	// come: what it keeps does not grow with the turn then.
+	NoRecord bool
+	// StartTimeout is how long Initialize waits for an answer. Default 60 s.
+	StartTimeout time.Duration
+	// CancelGrace is how long a cancelled prompt waits for its answer, which the
+	// protocol promises, before Prompt gives the turn up. Default 30 s.
+	CancelGrace time.Duration
 	// Logger gets what is odd on the connection. Default: none.
 	Logger *slog.Logger
 }
@@ -44,36 +53,51 @@ type Host struct {
 	Agent acp.Agent
 
 	conf Config
-	conn *rpc.Conn
 	done chan struct{} // closed when the connection has ended
 	err  error         // why; set before done is closed
 	quit func()        // ends the connection
 
 	mu       sync.Mutex
 	sessions map[acp.SessionID]*Session
+	opening  int                      // calls that open a session and are not answered yet
+	early    map[acp.SessionID]*State // what was told of sessions that are perhaps being opened
 }
+
+// maxEarly bounds Host.early: an agent can make up ids as long as it likes.
+const maxEarly = 256
 
 // Connect starts a host on a connection whose other end is an agent: it reads
 // the agent's messages from r and writes to w. Close closes w.
-func Connect(r io.Reader, w io.WriteCloser, c Config) *Host {
+func Connect(r io.Reader, w io.WriteCloser, c Config) *Host { return connect(r, w, c, nil) }
+
+// connect is Connect with a function that says why the connection has ended.
+func connect(r io.Reader, w io.WriteCloser, c Config, why func() error) *Host {
 	c.Info.Name = cmp.Or(c.Info.Name, "acpkit")
 	c.Info.Version = cmp.Or(c.Info.Version, "0")
+	c.StartTimeout = cmp.Or(c.StartTimeout, time.Minute)
+	c.CancelGrace = cmp.Or(c.CancelGrace, 30*time.Second)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
 	h := &Host{conf: c, done: make(chan struct{}), sessions: map[acp.SessionID]*Session{}}
 	handlers := c.Handlers
 	handlers.SessionUpdate = h.update
 	handlers.SessionRequestPermission = h.permission
-	h.conn = rpc.New(r, w, rpc.Config{Key: sessionKey, MaxLine: c.MaxLine, Logger: c.Logger,
+	conn := rpc.New(r, w, rpc.Config{Key: sessionKey, MaxLine: c.MaxLine, Logger: c.Logger,
 		Handler: func(ctx context.Context, req *rpc.Request) (rpc.Appender, error) {
 			if req.ID != "" {
 				rpc.Admitted(ctx) // a request starts in order but must not hold up the updates behind it
 			}
 			return handlers.Handle(ctx, req.Method, req.ID == "", req.Params)
 		}})
-	h.Agent = acp.Agent{Caller: h.conn}
+	h.Agent = acp.Agent{Caller: conn}
+	if why != nil {
+		h.Agent = acp.Agent{Caller: explaining{conn, why}}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.quit = sync.OnceFunc(func() { _ = w.Close() })
 	go func() {
-		h.err = h.conn.Run(ctx)
+		h.err = conn.Run(ctx)
 		cancel()
 		close(h.done)
 	}()
@@ -97,13 +121,16 @@ func (h *Host) Close() error {
 }
 
 // Initialize agrees on the protocol version and swaps capabilities. An agent
-// with another version than ours is an error; the connection is then of no use.
+// with another version than ours is an error, and so is one that does not answer
+// within Config.StartTimeout; the connection is then of no use.
 // Source: initialization, version negotiation.
 func (h *Host) Initialize(ctx context.Context) (*acp.InitializeResponse, error) {
 	caps := h.conf.Capabilities
 	caps.FS.ReadTextFile = caps.FS.ReadTextFile || h.conf.Handlers.FSReadTextFile != nil
 	caps.FS.WriteTextFile = caps.FS.WriteTextFile || h.conf.Handlers.FSWriteTextFile != nil
 	caps.Terminal = caps.Terminal || h.conf.Handlers.TerminalCreate != nil
+	ctx, stop := context.WithTimeoutCause(ctx, h.conf.StartTimeout, fmt.Errorf("the agent does not answer `initialize`; it had %s", h.conf.StartTimeout))
+	defer stop()
 	res, err := h.Agent.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: acp.Version, ClientCapabilities: caps, ClientInfo: &h.conf.Info})
 	if err != nil {
 		return nil, err
@@ -114,39 +141,6 @@ func (h *Host) Initialize(ctx context.Context) (*acp.InitializeResponse, error) 
 	return res, nil
 }
 
-// NewSession opens a session in cwd, an absolute path.
-func (h *Host) NewSession(ctx context.Context, cwd string, servers ...acp.MCPServer) (*Session, error) {
-	res, err := h.Agent.SessionNew(ctx, &acp.NewSessionRequest{CWD: cwd, MCPServers: servers})
-	if err != nil {
-		return nil, err
-	}
-	s := h.session(res.SessionID)
-	s.Modes, s.ConfigOptions = res.Modes, res.ConfigOptions
-	return s, nil
-}
-
-// session finds or makes the session: an agent may send updates for one whose
-// answer is still under way, and they must not be lost.
-func (h *Host) session(id acp.SessionID) *Session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.sessions[id]
-	if s == nil {
-		s = &Session{ID: id, host: h}
-		h.sessions[id] = s
-	}
-	return s
-}
-
-func (h *Host) update(ctx context.Context, n *acp.SessionNotification) error {
-	var err error
-	if f := h.conf.Handlers.SessionUpdate; f != nil {
-		err = f(ctx, n)
-	}
-	h.session(n.SessionID).record(n.Update)
-	return err
-}
-
 // permission asks the given function, and answers `cancelled` when the prompt
 // is cancelled first, as the protocol demands.
 func (h *Host) permission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -155,7 +149,7 @@ func (h *Host) permission(ctx context.Context, req *acp.RequestPermissionRequest
 	if f == nil {
 		return Choose(req, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways), nil
 	}
-	ctx, stop := h.session(req.SessionID).whilePrompting(ctx)
+	ctx, stop := h.find(req.SessionID).whilePrompting(ctx)
 	defer stop()
 	type answer struct {
 		res *acp.RequestPermissionResponse

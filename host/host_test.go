@@ -30,6 +30,17 @@ func TestMain(m *testing.M) {
 		os.Exit(7)
 	case "stays":
 		select {}
+	case "talks":
+		line := strings.Repeat("blah ", 200) + "\n"
+		for range 5000 {
+			_, _ = os.Stderr.WriteString(line)
+		}
+		_ = serve(os.Stdin, os.Stdout, fake{})
+		os.Exit(0)
+	case "":
+	default:
+		playTree(os.Getenv("HOST_TEST_AGENT"))
+		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -67,6 +78,13 @@ func serve(in io.Reader, out io.Writer, f fake) error {
 	}})
 	c = acp.Client{Caller: conn}
 	return conn.Run(context.Background())
+}
+
+// dieInTurn is a turn that the agent does not survive.
+func dieInTurn(context.Context, acp.Client, *acp.PromptRequest) (*acp.PromptResponse, error) {
+	fmt.Fprintln(os.Stderr, "out of memory, sorry")
+	os.Exit(9)
+	panic("unreachable")
 }
 
 func message(id acp.SessionID, text string) *acp.SessionNotification {
@@ -173,7 +191,7 @@ func TestPermissionIsTheHandlers(t *testing.T) {
 }
 
 // TestCancelAnswersOpenQuestions: a cancelled prompt's permission request gets
-// the outcome cancelled, though the user has said nothing.
+// the outcome cancelled, though the user has said nothing. BL-041.
 func TestCancelAnswersOpenQuestions(t *testing.T) {
 	asked := make(chan struct{})
 	never := func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {

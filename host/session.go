@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -14,20 +15,19 @@ import (
 // errPromptCancelled is the cause of contexts that a cancelled prompt ends.
 var errPromptCancelled = errors.New("the prompt was cancelled")
 
-// cancelGrace is how long a cancelled prompt waits for the agent's answer,
-// which the protocol promises, before it gives the agent up.
-const cancelGrace = 30 * time.Second
+var errBusy = errors.New("the session has a running prompt")
 
 // Session is one conversation with the agent.
 type Session struct {
 	ID            acp.SessionID
-	Modes         *acp.SessionModeState
-	ConfigOptions []acp.SessionConfigOption
+	Modes         *acp.SessionModeState     // as the answer said that opened it; see State
+	ConfigOptions []acp.SessionConfigOption // the same
 
 	host *Host
 
 	mu     sync.Mutex
-	turn   *Turn                   // of the running prompt
+	state  State
+	turn   *Turn                   // of the running prompt, or a replay
 	prompt context.Context         // of the running prompt, nil when idle
 	cancel context.CancelCauseFunc // ends it
 }
@@ -54,7 +54,9 @@ func (t *Turn) Text() string {
 // Prompt sends text and returns when the turn has ended. When ctx ends
 // meanwhile, the turn is cancelled and Prompt still waits for its answer, whose
 // stop reason is then `cancelled`; when it has ended before, nothing is sent.
-// While another prompt of the session runs, Prompt is an error.
+// While another prompt of the session runs, Prompt is an error. An agent that
+// does not answer a cancelled prompt is given up after Config.CancelGrace: that
+// is an error too, and the session and all others stay usable.
 func (s *Session) Prompt(ctx context.Context, text string) (*Turn, error) {
 	return s.PromptBlocks(ctx, &acp.TextContent{Text: text})
 }
@@ -67,9 +69,9 @@ func (s *Session) PromptBlocks(ctx context.Context, blocks ...acp.ContentBlock) 
 	running, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	s.mu.Lock()
-	if s.prompt != nil {
+	if s.turn != nil {
 		s.mu.Unlock()
-		return nil, errors.New("the session has a running prompt")
+		return nil, errBusy
 	}
 	turn := &Turn{}
 	s.turn, s.prompt, s.cancel = turn, running, cancel
@@ -94,10 +96,11 @@ func (s *Session) PromptBlocks(ctx context.Context, blocks ...acp.ContentBlock) 
 	defer stop()
 	context.AfterFunc(running, func() {
 		if errors.Is(context.Cause(running), errPromptCancelled) {
-			time.AfterFunc(cancelGrace, func() { giveUp(errors.New("the agent did not answer the cancelled prompt")) })
+			grace := s.host.conf.CancelGrace
+			time.AfterFunc(grace, func() { giveUp(fmt.Errorf("the agent has not answered the cancelled prompt within %s", grace)) })
 		}
 	})
-	agent := acp.Agent{Caller: announcing{s.host.conn, sync.OnceFunc(func() { close(sent) })}}
+	agent := acp.Agent{Caller: announcing{s.host.Agent.Caller, sync.OnceFunc(func() { close(sent) })}}
 	res, err := agent.SessionPrompt(call, &acp.PromptRequest{SessionID: s.ID, Prompt: blocks})
 	if err != nil {
 		return turn, err
@@ -133,28 +136,43 @@ func (a announced) AppendJSON(b []byte) []byte {
 // requests of the session are answered `cancelled`.
 func (s *Session) Cancel(ctx context.Context) error {
 	err := s.host.Agent.SessionCancel(ctx, &acp.CancelNotification{SessionID: s.ID})
+	s.cancelPrompt()
+	return err
+}
+
+// cancelPrompt ends the open questions of the running prompt.
+func (s *Session) cancelPrompt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cancel != nil {
 		s.cancel(errPromptCancelled)
 	}
-	return err
 }
 
-// record adds an update to the running turn.
+func (s *Session) endReplay() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn = nil
+}
+
+// record takes an update, and adds it to the running turn.
 func (s *Session) record(u acp.SessionUpdate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn != nil {
+	s.state.apply(u)
+	if s.turn != nil && !s.host.conf.NoRecord {
 		s.turn.Updates = append(s.turn.Updates, u)
 	}
 }
 
 // whilePrompting returns a context that also ends when the running prompt does.
 func (s *Session) whilePrompting(ctx context.Context) (context.Context, func()) {
-	s.mu.Lock()
-	prompt := s.prompt
-	s.mu.Unlock()
+	var prompt context.Context
+	if s != nil {
+		s.mu.Lock()
+		prompt = s.prompt
+		s.mu.Unlock()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	if prompt == nil {
 		return ctx, func() { cancel(nil) }
