@@ -57,6 +57,8 @@ type message struct {
 	// Guarded by inbox.mu.
 	stretch  *stretch // of a notification
 	admitted bool     // what came after may go on
+
+	after []func() // run when it is answered; only its handler touches it
 }
 
 type (
@@ -95,5 +97,16 @@ func Admitted(ctx context.Context) {
 	}
 	if next := m.conn.in.admit(m); next != nil {
 		go m.conn.work(next)
+	}
+}
+
+// After makes f run when the answer to this request has been put in line, so
+// that what f sends comes right behind it. It runs on the handler's goroutine,
+// before the next message of the key is handled and before the context ends, and
+// also when the answer is an error. It is to be called from the handler's
+// goroutine; with a context that is no handler's, f never runs.
+func After(ctx context.Context, f func()) {
+	if m, ok := ctx.Value(messageKey{}).(*message); ok {
+		m.after = append(m.after, f)
 	}
 }

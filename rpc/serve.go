@@ -73,12 +73,13 @@ func (c *Conn) invoke(m *message) (result Appender, fail *Error) {
 // answer sends the answer to a request, whatever happens; a notification has
 // none. What it returns the caller must write.
 func (c *Conn) answer(m *message, result Appender, fail *Error) (frames []byte) {
+	defer c.runAfter(m)
 	if m.isNotification() {
 		return nil
 	}
 	f := &frame{response: true, id: m.req.ID, body: result, fail: fail}
 	var err error
-	if c.in.answered(m) {
+	if c.in.answered(m) && m.after == nil {
 		frames, err = c.out.sendFirst(f)
 	} else {
 		err = c.out.send(context.Background(), f)
@@ -96,8 +97,25 @@ func (c *Conn) answer(m *message, result Appender, fail *Error) (frames []byte) 
 	if err != nil {
 		c.log.Warn("rpc: answer lost", "method", clip(m.req.Method), "id", clip(string(m.req.ID)), "error", err)
 	}
-	m.cancel(context.Canceled)
 	return frames
+}
+
+// runAfter runs what the handler left for the time behind the answer, and ends
+// the request.
+func (c *Conn) runAfter(m *message) {
+	for _, f := range m.after {
+		func() {
+			defer func() {
+				if v := recover(); v != nil {
+					c.logPanic(m.req.Method, recovered(v))
+				}
+			}()
+			f()
+		}()
+	}
+	if m.cancel != nil {
+		m.cancel(context.Canceled)
+	}
 }
 
 // keyOf asks Config.Key. The reader must survive whatever a peer makes of it.
