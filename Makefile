@@ -21,6 +21,7 @@ test: ## Run all tests that need Go alone
 
 update: ## Rewrite golden transcripts and the generator's golden output, and name each one; read the diff like code
 	@$(GO) test ./cmd/reasonix -run TestScripts -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
+	@$(GO) test ./examples -run TestScripts -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
 	@$(GO) test ./gen -run 'TestCases$$' -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
 
 gen: ## Generate Go from the schemas, offline
