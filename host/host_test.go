@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "out of luck")
 		os.Exit(7)
 	case "stays":
-		select {}
+		forever()
 	case "talks":
 		line := strings.Repeat("blah ", 200) + "\n"
 		for range 5000 {
@@ -43,6 +43,13 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// forever does not return; select {} would be a deadlock that Go ends.
+func forever() {
+	for {
+		time.Sleep(time.Hour)
+	}
 }
 
 // fake is an agent that does what a test tells it.

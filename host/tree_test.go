@@ -45,7 +45,7 @@ func playTree(role string) {
 	case "deaf": // ignores the end of its input and the polite signal
 		signal.Ignore(syscall.SIGTERM)
 		go func() { _ = serve(os.Stdin, os.Stdout, fake{}) }()
-		select {}
+		forever()
 	case "polite": // ignores the end of its input
 		stop := make(chan os.Signal, 1)
 		signal.Notify(stop, syscall.SIGTERM)
@@ -58,7 +58,7 @@ func playTree(role string) {
 	case "args":
 		fmt.Fprintf(os.Stderr, "%q", os.Args[1:])
 	case "holder":
-		select {}
+		forever()
 	case "dies": // in the middle of a turn
 		f := fake{prompt: dieInTurn}
 		_ = serve(os.Stdin, os.Stdout, f)
@@ -206,10 +206,10 @@ func TestNoShell(t *testing.T) {
 	}
 }
 
-// slowWriter takes a line in a second.
+// slowWriter takes its time.
 type slowWriter struct{}
 
-func (slowWriter) Write(p []byte) (int, error) { time.Sleep(time.Second); return len(p), nil }
+func (slowWriter) Write(p []byte) (int, error) { time.Sleep(300 * time.Millisecond); return len(p), nil }
 
 // What reads stderr is slow, and the agent says a lot there: it is not held up.
 func TestStderrHoldsNobodyUp(t *testing.T) {
