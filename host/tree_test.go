@@ -209,7 +209,10 @@ func TestNoShell(t *testing.T) {
 // slowWriter takes its time.
 type slowWriter struct{}
 
-func (slowWriter) Write(p []byte) (int, error) { time.Sleep(300 * time.Millisecond); return len(p), nil }
+func (slowWriter) Write(p []byte) (int, error) {
+	time.Sleep(300 * time.Millisecond)
+	return len(p), nil
+}
 
 // What reads stderr is slow, and the agent says a lot there: it is not held up.
 func TestStderrHoldsNobodyUp(t *testing.T) {
