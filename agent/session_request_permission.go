@@ -9,11 +9,18 @@ import (
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
-var optionNames = map[permission.Answer]string{
-	permission.AllowOnce:    "Allow once",
-	permission.AllowAlways:  "Allow for this session",
-	permission.RejectOnce:   "Reject once",
-	permission.RejectAlways: "Reject for this session",
+func optionName(a permission.Answer) string {
+	switch a {
+	case permission.AllowOnce:
+		return "Allow once"
+	case permission.AllowAlways:
+		return "Allow for this session"
+	case permission.RejectOnce:
+		return "Reject once"
+	case permission.RejectAlways:
+		return "Reject for this session"
+	}
+	return ""
 }
 
 // ask puts the question about an announced call to the user. Only an option
@@ -24,7 +31,7 @@ func (c *connection) ask(s *session.Session) func(context.Context, turn.Ask) (pe
 		req := &acp.RequestPermissionRequest{SessionID: acp.SessionID(s.ID), ToolCall: asUpdate(toolCall(ask.Call))}
 		for _, a := range ask.Options {
 			// The ids are the kinds; both are the spec's words.
-			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(a), Name: optionNames[a], Kind: acp.PermissionOptionKind(a)})
+			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(a), Name: optionName(a), Kind: acp.PermissionOptionKind(a)})
 		}
 		res, err := c.client.SessionRequestPermission(ctx, req)
 		if ctx.Err() != nil {
