@@ -12,9 +12,11 @@ help: ## Print this list
 demo: build ## One real prompt turn on the embedded model, then how to connect an editor
 	@sh examples/demo.sh bin/reasonix
 
+# Without cgo the binary is static: it needs no libc and starts sooner, because
+# package net would link the C resolver (bench/README.md has the figures).
 build: ## Build the commands into bin/
 	@mkdir -p bin
-	$(GO) build -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
 test: ## Run all tests that need Go alone
 	$(GO) test ./...

@@ -9,7 +9,6 @@ import (
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
-// optionName is what the user reads on an option.
 func optionName(a permission.Answer) string {
 	switch a {
 	case permission.AllowOnce:
@@ -21,7 +20,7 @@ func optionName(a permission.Answer) string {
 	case permission.RejectAlways:
 		return "Reject for this session"
 	}
-	return string(a)
+	return ""
 }
 
 // ask puts the question about an announced call to the user. Only an option

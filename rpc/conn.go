@@ -240,14 +240,14 @@ func sendError(method string, err error) error {
 
 // interruptRead ends a Read that hangs.
 func (c *Conn) interruptRead() {
-	if d, ok := c.reader.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(longAgo) == nil {
+	if d, ok := c.reader.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(longAgo()) == nil {
 		return
 	}
 	closeIfCloser(c.reader)
 }
 
 // longAgo is a deadline that has passed.
-var longAgo = time.Unix(1, 0)
+func longAgo() time.Time { return time.Unix(1, 0) }
 
 func closeIfCloser(x any) {
 	if c, ok := x.(io.Closer); ok {

@@ -214,7 +214,7 @@ func (w *writer) giveUp() {
 	w.err = errNotRead
 	w.mu.Unlock()
 	d, ok := w.w.(interface{ SetWriteDeadline(time.Time) error })
-	if !ok || d.SetWriteDeadline(longAgo) != nil {
+	if !ok || d.SetWriteDeadline(longAgo()) != nil {
 		closeIfCloser(w.w)
 	}
 	select {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -36,9 +37,14 @@ type options struct {
 
 // agent makes the agent of these options.
 func (o options) agent(stderr io.Writer) *agent.Agent {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(o.LogLevel)) // kong has checked it
-	return agent.New(agent.Config{Model: o.Model, Version: version, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))})
+	return agent.New(agent.Config{Model: o.Model, Version: version, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: o.level()}))})
+}
+
+// level is the least level that is logged; "" is the flag's default.
+func (o options) level() slog.Level {
+	level := slog.LevelWarn
+	_ = level.UnmarshalText([]byte(o.LogLevel)) // kong has checked it; "" changes nothing
+	return level
 }
 
 // stdio is what a command may read and write.
@@ -56,6 +62,11 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // run returns the exit code; 2 is a bad flag.
 func run(args []string, io stdio) int {
+	// What an editor starts has no flags as a rule, and it waits: building the
+	// parser takes as long as all else that we do until the first answer.
+	if slices.Equal(args, []string{"acp"}) {
+		return finish(new(acpCmd).Run(io), io)
+	}
 	var c cli
 	exit := -1
 	parser, err := kong.New(&c, kong.Name("reasonix"), kong.Description("A coding agent that speaks the Agent Client Protocol."),
@@ -72,7 +83,11 @@ func run(args []string, io stdio) int {
 		fmt.Fprintf(io.err, "reasonix: %v; see reasonix --help\n", err)
 		return 2
 	}
-	err = ctx.Run(io)
+	return finish(ctx.Run(io), io)
+}
+
+// finish reports how a command ended, and returns the exit code.
+func finish(err error, io stdio) int {
 	var code exitCode
 	if errors.As(err, &code) {
 		return int(code)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
@@ -125,16 +124,16 @@ func decodeTOML(text string) (root map[string]any, err error) {
 
 // quotesValue matches the library's messages that repeat a value. The value of
 // an unquoted key would end up on stderr and in logs, so they are replaced.
-var quotesValue = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(expected value but found "|invalid (float|integer|datetime)|cannot use sign|not an? \w+ number|.* is out of range|expected \w+ hexadecimal digits)`)
-})
+func quotesValue(message string) bool {
+	return regexp.MustCompile(`(?i)^(expected value but found "|invalid (float|integer|datetime)|cannot use sign|not an? \w+ number|.* is out of range|expected \w+ hexadecimal digits)`).MatchString(message)
+}
 
 func syntaxError(file string, err error) error {
 	e := &FileError{File: file, Message: err.Error(), Mend: "fix the line or move the file away", Err: err}
 	var p toml.ParseError
 	if errors.As(err, &p) {
 		e.Line, e.Col, e.Message = p.Position.Line, p.Position.Col, strings.TrimSuffix(p.Message, ".")
-		if quotesValue().MatchString(p.Message) {
+		if quotesValue(p.Message) {
 			e.Message = `expected a value such as "text", 12 or true (text needs quotes)`
 		}
 		// Not the cause: its text repeats the value.

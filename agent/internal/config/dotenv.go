@@ -25,7 +25,7 @@ func parseEnvLine(line string) envLine {
 	}
 	key, value, ok := strings.Cut(rest, "=")
 	out.key = strings.TrimSpace(key)
-	if !ok || !envName().MatchString(out.key) {
+	if !ok || !envName(out.key) {
 		return envLine{bad: true}
 	}
 	if out.value, ok = envValue(strings.TrimSpace(value)); !ok {

@@ -5,15 +5,22 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
-// envName is what a variable may be called, here and in .env.
-var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+// envName is what a variable may be called, here and in .env:
+// ^[A-Za-z_][A-Za-z0-9_]*$.
+func envName(s string) bool {
+	for i, c := range s {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if digit := c >= '0' && c <= '9'; !letter && (i == 0 || !digit) {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // ownedHeaders are set by the provider client; a configured one would replace
 // the key or break the request.
@@ -155,7 +162,7 @@ func readDefault(f field) (string, error) {
 // readEnvName does not repeat a wrong value: it is probably the key itself.
 func readEnvName(f field) (string, error) {
 	s, err := f.text()
-	if err == nil && s != "" && !envName().MatchString(s) {
+	if err == nil && s != "" && !envName(s) {
 		err = f.fail("expected the name of a variable", `write api_key_env = "DEEPSEEK_API_KEY" or alike and keep the key itself out of this file`)
 	}
 	return s, err

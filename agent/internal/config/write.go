@@ -7,14 +7,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
 // newName is what WriteProvider accepts as a name: easy to type in a reference.
 // Files may use more.
-var newName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]*$`) })
+func newName(s string) bool { return regexp.MustCompile(`^[a-z][a-z0-9_-]*$`).MatchString(s) }
 
 // NewProvider is what `reasonix setup` knows about a provider.
 type NewProvider struct {
@@ -84,7 +83,7 @@ func WriteProvider(home string, p NewProvider, makeDefault bool) error {
 }
 
 func (p NewProvider) check() error {
-	if !newName().MatchString(p.Name) || len(p.Name) > maxName || p.Name == OfflineProvider {
+	if !newName(p.Name) || len(p.Name) > maxName || p.Name == OfflineProvider {
 		return fmt.Errorf("the name must start with a letter a-z, go on with a-z, 0-9, _ or -, and not be %q", OfflineProvider)
 	}
 	if p.Kind != KindOpenAI {
@@ -115,7 +114,7 @@ func (p NewProvider) check() error {
 func (p NewProvider) checkKey() error {
 	key := p.Key.Reveal()
 	switch {
-	case p.APIKeyEnv != "" && !envName().MatchString(p.APIKeyEnv):
+	case p.APIKeyEnv != "" && !envName(p.APIKeyEnv):
 		return errors.New("the variable's name must consist of letters, digits and _")
 	case key != "" && p.APIKeyEnv == "":
 		return errors.New("a key needs the name of its variable")

@@ -17,7 +17,8 @@ import (
 // emptyRetries is how often an empty answer is asked for again.
 const emptyRetries = 2
 
-// ErrEmpty is the failure of a model that keeps giving empty answers.
+// ErrEmpty is the failure of a model that keeps giving empty answers:
+// emptyRetries+1 of them.
 var ErrEmpty = errors.New("the model gave an empty answer 3 times in a row")
 
 // Turn is what one prompt needs. Model, History, Policy and Emit are required.
