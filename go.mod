@@ -9,6 +9,7 @@ require (
 	github.com/aymanbagabas/go-udiff v0.4.2
 	github.com/go-faster/jx v1.2.0
 	github.com/go-faster/yaml v0.4.6
+	github.com/gofrs/flock v0.13.2
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0
 	github.com/ogen-go/ogen v1.25.0
