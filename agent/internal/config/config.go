@@ -93,6 +93,9 @@ type Provider struct {
 	Models []string
 	// Default is the model a bare provider name means; empty means Models[0].
 	Default string
+	// Efforts are the levels of reasoning effort of its models, as `efforts`
+	// lists them; see Config.Efforts.
+	Efforts []string
 	// APIKeyEnv names the variable with the key, for Config.Secret. It is empty
 	// when no key is needed, and when the key is withheld from a project's provider.
 	APIKeyEnv string
@@ -210,4 +213,17 @@ func (p Provider) known() []string {
 		return []string{p.Default}
 	}
 	return p.Models
+}
+
+// Efforts lists the levels of reasoning effort of a model: those of the
+// provider's `efforts`, else what is known of DeepSeek's V4 models, else none.
+func (c *Config) Efforts(m Model) []string {
+	p, _ := c.Provider(m.Provider)
+	if p.Efforts != nil {
+		return p.Efforts
+	}
+	if p.Kind == KindOpenAI && strings.HasPrefix(m.ID, "deepseek-v4") {
+		return []string{"disabled", "low", "high", "max"}
+	}
+	return nil
 }

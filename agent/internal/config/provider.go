@@ -37,6 +37,7 @@ func (l *layer) readProvider(f field) (Provider, error) {
 		"models":      func(f field) (err error) { p.Models, err = readModels(f); return err },
 		"default":     func(f field) (err error) { p.Default, err = readDefault(f); dflt = &f; return err },
 		"api_key_env": func(f field) (err error) { p.APIKeyEnv, err = readEnvName(f); return err },
+		"efforts":     func(f field) (err error) { p.Efforts, err = readEfforts(f); return err },
 		"file":        func(f field) (err error) { p.File, err = readFile(f); return err },
 		"headers":     func(f field) (err error) { p.Headers, err = l.readHeaders(f); return err },
 	}, l.unknown)
@@ -136,6 +137,20 @@ func readModels(f field) ([]string, error) {
 		}
 	}
 	return unique(models), nil
+}
+
+// readEfforts reads the levels of reasoning effort of a provider's models.
+func readEfforts(f field) ([]string, error) {
+	levels, err := f.texts()
+	if err != nil {
+		return nil, err
+	}
+	for i, level := range levels {
+		if level == "" || level == "auto" || len(level) > 32 || strings.Trim(level, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
+			return nil, f.fail(fmt.Sprintf("entry %d is no level", i+1), "write a word of lower-case letters, digits, - and _; auto is always there")
+		}
+	}
+	return unique(levels), nil
 }
 
 // unique keeps the first of each; nothing gives nil.
