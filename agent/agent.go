@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/acpkit/acpkit/agent/internal/config"
+	"github.com/acpkit/acpkit/agent/internal/ledger"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
@@ -35,6 +36,12 @@ type Config struct {
 	Version string
 	// Getenv reads the environment; default os.Getenv.
 	Getenv func(string) string
+	// Preset is the permission preset of new sessions: read-only or
+	// workspace-write, the default. Full access is only ever chosen in a session.
+	Preset string
+	// NoPersist keeps sessions in memory: nothing is written, and what is closed
+	// is gone.
+	NoPersist bool
 	// NewID makes session ids; default random UUIDs.
 	NewID func() string
 	// Logger gets diagnostics; default none.
@@ -45,6 +52,7 @@ type Config struct {
 type Agent struct {
 	conf   Config
 	warned sync.Map // configuration warnings already logged
+	store  func() (ledger.Store, error)
 }
 
 // New returns an agent. It reads no file yet: a host gets its first answer at
@@ -60,15 +68,34 @@ func New(c Config) *Agent {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Agent{conf: c}
+	a := &Agent{conf: c}
+	a.store = sync.OnceValues(a.openStore)
+	return a
+}
+
+// openStore finds the folder of the sessions; it touches nothing there.
+func (a *Agent) openStore() (ledger.Store, error) {
+	o := ledger.Options{Fold: session.Fold, Logger: a.conf.Logger}
+	if a.conf.NoPersist {
+		return ledger.Memory(o), nil
+	}
+	home := a.conf.Home
+	if home == "" {
+		var err error
+		if home, err = config.HomeDir(a.conf.Getenv); err != nil {
+			return nil, err
+		}
+	}
+	return ledger.Files(filepath.Join(home, "acp"), o), nil
 }
 
 // connection is the agent's side of one connection.
 type connection struct {
 	*Agent
-	client   acp.Client
+	client   reasonix.Client
 	handlers reasonix.AgentHandlers
 	sessions session.Registry
+	pages    pages
 }
 
 // Serve answers the host at the other end of in and out until in ends. It
@@ -76,15 +103,30 @@ type connection struct {
 func (a *Agent) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &connection{Agent: a}
 	c.handlers = reasonix.AgentHandlers{
-		Initialize:    c.initialize,
-		Authenticate:  c.authenticate,
-		SessionNew:    c.sessionNew,
-		SessionPrompt: c.sessionPrompt,
-		SessionCancel: c.sessionCancel,
+		Initialize:             c.initialize,
+		Authenticate:           c.authenticate,
+		SessionNew:             c.sessionNew,
+		SessionLoad:            c.sessionLoad,
+		SessionResume:          c.sessionResume,
+		SessionList:            c.sessionList,
+		SessionClose:           c.sessionClose,
+		SessionDelete:          c.sessionDelete,
+		SessionPrompt:          c.sessionPrompt,
+		SessionCancel:          c.sessionCancel,
+		SessionSetMode:         c.sessionSetMode,
+		SessionSetConfigOption: c.sessionSetConfigOption,
+		SessionSetModel:        c.sessionSetModel,
+		ReasonixSessionStatus:  c.reasonixSessionStatus,
 	}
 	conn := rpc.New(in, out, rpc.Config{Handler: c.handle, Key: orderKey, Inline: takesEffectAtOnce, Logger: a.conf.Logger})
-	c.client = acp.Client{Caller: conn}
-	return conn.Run(ctx)
+	c.client = reasonix.Client{Caller: conn}
+	err := conn.Run(ctx)
+	for _, s := range c.sessions.All() {
+		if lost := s.Log.Close(); lost != nil {
+			a.conf.Logger.Error("a session could not be saved", "session", s.ID, "error", lost)
+		}
+	}
+	return err
 }
 
 func (c *connection) handle(ctx context.Context, req *rpc.Request) (rpc.Appender, error) {
@@ -98,13 +140,16 @@ func (c *connection) handle(ctx context.Context, req *rpc.Request) (rpc.Appender
 // right behind the cancel, and such an answer must find the turn cancelled.
 func takesEffectAtOnce(method string) bool { return method == acp.MethodSessionCancel }
 
-// orderKey keeps a session's prompt and cancel in wire order, so that a cancel
-// right behind a prompt always ends it.
+// orderKey keeps what is said about a session in wire order, so that a cancel
+// right behind a prompt always ends it. A question about its status is answered
+// at once, whatever is going on.
 func orderKey(method string, params json.RawMessage) string {
-	if method != acp.MethodSessionPrompt && method != acp.MethodSessionCancel {
-		return ""
+	switch method {
+	case acp.MethodSessionPrompt, acp.MethodSessionCancel, acp.MethodSessionLoad, acp.MethodSessionResume, acp.MethodSessionClose,
+		acp.MethodSessionDelete, acp.MethodSessionSetMode, acp.MethodSessionSetConfigOption, reasonix.MethodSessionSetModel:
+		return rpc.Member(params, "sessionId")
 	}
-	return rpc.Member(params, "sessionId")
+	return ""
 }
 
 // load reads the configuration for a workspace. Warnings are logged once.

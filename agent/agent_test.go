@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -142,7 +144,19 @@ func (p *peer) response(id string) string {
 	if m["error"] != nil {
 		return string(m["error"])
 	}
-	return string(m["result"])
+	return transcriptPath.ReplaceAllString(string(m["result"]), "")
+}
+
+// transcriptPath differs from run to run.
+var transcriptPath = regexp.MustCompile(`,"transcriptPath":"[^"]*"`)
+
+// ask makes every write of the session ask.
+func (p *peer) ask(session string) {
+	p.t.Helper()
+	p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"ask","method":"session/set_config_option","params":{"sessionId":%q,"configId":"tool_approval","value":"read-only"}}`+"\n", session))
+	if r := p.response(`"ask"`); !strings.Contains(r, "configOptions") {
+		p.t.Fatal(r)
+	}
 }
 
 func (p *peer) newSession(id string) {
@@ -201,7 +215,8 @@ func TestSessionsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestNothingAfterTheAnswer: the answer is the last that is heard of a turn.
+// TestNothingAfterTheAnswer: the answer is the last that is heard of a turn, and
+// its last status right before it.
 func TestNothingAfterTheAnswer(t *testing.T) {
 	p := start(t, strings.Repeat(`{"think":"hm","text":"some words in pieces","chunks":9,"tools":[{"name":"todo_write","args":{"todos":[]}}]}`+"\n"+`{"text":"end"}`+"\n", 20))
 	p.newSession("0")
@@ -212,19 +227,23 @@ func TestNothingAfterTheAnswer(t *testing.T) {
 	p.end()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	answers, before := 0, "" // the update before, "" at an answer
+	answers, before, text := 0, "", "" // what came before, "" at an answer; the last text
 	for _, m := range p.lines {
-		update := string(m["params"])
+		told := string(m["params"])
 		switch {
-		case update != "" && before == "" && !strings.Contains(update, `"agent_thought_chunk"`):
-			t.Fatalf("after %d answers, where a turn starts with its thought: %s", answers, update)
-		case update == "" && string(m["id"]) != "0":
+		case strings.Contains(told, `"available_commands_update"`) && answers == 0 && before == "":
+			continue // of the new session
+		case told != "" && before == "" && !strings.Contains(told, `"phase":"starting"`):
+			t.Fatalf("after %d answers, where a turn begins with its status: %s", answers, told)
+		case told == "" && string(m["id"]) != "0":
 			answers++
-			if !strings.Contains(before, `"text":"end"`) {
-				t.Fatalf("answer %d comes behind %q", answers, before)
+			if !strings.Contains(before, `"event":"completion"`) || !strings.Contains(text, `"text":"end"`) {
+				t.Fatalf("answer %d comes behind %q and %q", answers, before, text)
 			}
 		}
-		before = update
+		if before = told; string(m["method"]) == `"session/update"` {
+			text = told
+		}
 	}
 	if answers != 20 || before != "" {
 		t.Errorf("%d answers, and then %q", answers, before)
@@ -235,6 +254,7 @@ func TestNothingAfterTheAnswer(t *testing.T) {
 func TestEndOfInputAnswersWhatRuns(t *testing.T) {
 	p := start(t, `{"tools":[{"name":"write_file","args":{"path":"a","content":"b"}}]}`+"\n")
 	p.newSession("1")
+	p.ask("s1")
 	p.send(prompt("2", "s1"))
 	p.await("permission request", func(m map[string]json.RawMessage) bool {
 		return string(m["method"]) == `"`+acp.MethodSessionRequestPermission+`"`
@@ -248,12 +268,16 @@ func TestEndOfInputAnswersWhatRuns(t *testing.T) {
 	}
 }
 
+// handled are the methods that need params, but for initialize.
+var handled = []string{acp.MethodAuthenticate, acp.MethodSessionNew, acp.MethodSessionPrompt, acp.MethodSessionLoad, acp.MethodSessionResume,
+	acp.MethodSessionClose, acp.MethodSessionDelete, acp.MethodSessionSetMode, acp.MethodSessionSetConfigOption}
+
 // TestParamsTable walks every method with params absent, null, [], 5 and a
 // member of the wrong type: -32602 with the method's name, and never a crash.
 func TestParamsTable(t *testing.T) {
 	p := start(t, `{"text":"x"}`)
 	id := 0
-	for _, method := range []string{acp.MethodAuthenticate, acp.MethodSessionNew, acp.MethodSessionPrompt} {
+	for _, method := range handled {
 		for _, params := range []string{"", `,"params":null`, `,"params":[]`, `,"params":[1]`, `,"params":5`, `,"params":"x"`, `,"params":{"methodId":1,"cwd":1,"sessionId":1}`} {
 			id++
 			p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q%s}`+"\n", id, method, params))
@@ -266,8 +290,7 @@ func TestParamsTable(t *testing.T) {
 		if m.Side != "agent" || m.Notification {
 			continue
 		}
-		switch m.Name {
-		case acp.MethodInitialize, acp.MethodAuthenticate, acp.MethodSessionNew, acp.MethodSessionPrompt:
+		if m.Name == acp.MethodInitialize || m.Name == acp.MethodSessionList || slices.Contains(handled, m.Name) {
 			continue
 		}
 		id++
@@ -353,6 +376,7 @@ func TestCancelAheadOfAnAnswer(t *testing.T) {
 	const n = 200
 	p := start(t, strings.Repeat(`{"tools":[{"name":"write_file","args":{"path":"a","content":"b"}}]}`+"\n", n)+strings.Repeat(`{"text":"going on"}`+"\n", n))
 	p.newSession(`"new"`)
+	p.ask("s1")
 	for i := 1; i <= n; i++ {
 		p.send(prompt(fmt.Sprintf(`"p%d"`, i), "s1"))
 		p.await("permission request", func(m map[string]json.RawMessage) bool {

@@ -15,7 +15,11 @@ const maxCause = 2048
 // fault is an error answer. Its message starts with the method, and its cause is
 // cut at a character boundary.
 func fault(code acp.ErrorCode, method, format string, a ...any) *acp.Error {
-	cause := fmt.Sprintf(format, a...)
+	return &acp.Error{Code: code, Message: method + ": " + bounded(fmt.Sprintf(format, a...))}
+}
+
+// bounded cuts a cause at a character boundary.
+func bounded(cause string) string {
 	if len(cause) > maxCause {
 		const mark = "…"
 		cut := maxCause - len(mark)
@@ -24,7 +28,7 @@ func fault(code acp.ErrorCode, method, format string, a ...any) *acp.Error {
 		}
 		cause = cause[:cut] + mark
 	}
-	return &acp.Error{Code: code, Message: method + ": " + cause}
+	return cause
 }
 
 // badParam is -32602 for a member that decodes but cannot be used; pointer is

@@ -24,6 +24,7 @@ func (c *connection) initialize(_ context.Context, _ *reasonix.InitializeRequest
 			SessionCapabilities: c.sessionCapabilities(),
 			PromptCapabilities:  acp.PromptCapabilities{EmbeddedContext: true},
 			Auth:                acp.AgentAuthCapabilities{Logout: marker[acp.LogoutCapabilities](c.handlers.Logout != nil)},
+			Meta:                c.extensions(),
 		},
 		AgentInfo: &acp.Implementation{Name: "reasonix", Title: new("Reasonix"), Version: c.conf.Version},
 		// Listed whether or not the host announced auth.terminal (seed 14).
@@ -39,7 +40,19 @@ func (c *connection) sessionCapabilities() acp.SessionCapabilities {
 		Delete: marker[acp.SessionDeleteCapabilities](h.SessionDelete != nil),
 		Resume: marker[acp.SessionResumeCapabilities](h.SessionResume != nil),
 		Close:  marker[acp.SessionCloseCapabilities](h.SessionClose != nil),
+
+		AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{},
 	}
+}
+
+// extensions are the vendor's capabilities.
+func (c *connection) extensions() json.RawMessage {
+	m := reasonix.AgentCapabilitiesMetadata{}
+	if c.handlers.ReasonixSessionStatus != nil {
+		m.ReasonixIoSessionStatus = &reasonix.VersionCapability{SchemaVersion: statusVersion}
+		m.ReasonixIoSessionStatusUpdate = &reasonix.VersionCapability{SchemaVersion: statusVersion}
+	}
+	return m.AppendJSON(nil)
 }
 
 // marker is the empty object that says a capability is there.

@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/agent/internal/turn"
 	"github.com/acpkit/acpkit/generated/acp"
@@ -18,10 +21,11 @@ import (
 const system = "You are Reasonix, a coding agent that works in the user's workspace through the tools it is given. " +
 	"Read before you write, keep a plan with todo_write when there are several steps, and say briefly what you did."
 
-// sessionPrompt runs one turn and answers when it has ended. Errors: -32602 for
-// an unknown session, an unknown action or a prompt without anything usable,
-// -32600 when a prompt is running or when the action has nothing to continue,
-// -32603 when the model fails. Source: prompt turn; seed 56, 110-112.
+// sessionPrompt runs one turn and answers when it has ended and is on the disk.
+// Errors: -32602 for an unknown session, an unknown action or a prompt without
+// anything usable, -32600 when a prompt is running or when the action has nothing
+// to continue, -32603 when the model fails or the session cannot be saved. Source:
+// prompt turn; seed 56, 110-112.
 func (c *connection) sessionPrompt(ctx context.Context, p *reasonix.PromptRequest) (*reasonix.PromptResponse, error) {
 	const method = acp.MethodSessionPrompt
 	s := c.sessions.Find(string(p.SessionID))
@@ -38,39 +42,108 @@ func (c *connection) sessionPrompt(ctx context.Context, p *reasonix.PromptReques
 	if err != nil {
 		return nil, badParam(method, "/prompt", "%v", err)
 	}
-	turnCtx, end, err := s.Begin(ctx)
-	if err != nil {
+	call, isCommand := s.Commands.Find(text)
+	submit := ""
+	if isCommand && !call.Local {
+		if submit, err = s.Commands.Expand(call); err != nil {
+			return nil, fault(acp.ErrorCodeInternalError, method, "/%s: %v", call.Name, err)
+		}
+	}
+	turnCtx, t, err := s.Begin(ctx)
+	switch {
+	case errors.Is(err, session.ErrClosed):
+		return nil, badParam(method, "/sessionId", "%v", err)
+	case err != nil:
 		return nil, fault(acp.ErrorCodeInvalidRequest, method, "%v", err)
 	}
-	defer end()
+	rpc.After(ctx, t.Answered)
 	rpc.Admitted(ctx) // from here a session/cancel behind this prompt finds the turn
+	// Whether or not the turn was cancelled, this is owed.
+	defer c.endTurn(context.WithoutCancel(ctx), s, t)
+	s.AwaitChange()
 
-	outcome := turn.Run(turnCtx, turn.Turn{
-		Model: s.Model, System: system, Tools: s.Tools, History: s.History, Prompt: text, Policy: s.Policy,
-		MaxSteps: s.MaxSteps, EachDelta: s.EachDelta, Ask: c.ask(s), Emit: c.emit(turnCtx, s),
-	})
-	return c.stopReason(s, outcome)
+	var outcome turn.Outcome
+	if isCommand && call.Local {
+		outcome = c.runCommand(turnCtx, s, call)
+	} else {
+		outcome = c.runTurn(turnCtx, s, event.Prompt{Text: text, Submit: submit})
+	}
+	return c.finish(context.WithoutCancel(ctx), s, outcome)
 }
 
-// stopReason is the one place where an outcome becomes an answer. Failure is an
-// error, never a stop reason of its own.
-func (c *connection) stopReason(s *session.Session, outcome turn.Outcome) (*reasonix.PromptResponse, error) {
+func (c *connection) runTurn(ctx context.Context, s *session.Session, p event.Prompt) turn.Outcome {
+	if err := c.tell(context.WithoutCancel(ctx), s, p); err != nil {
+		return turn.Failed{Err: err}
+	}
+	return turn.Run(ctx, turn.Turn{
+		Model: s.Model(), System: system, Tools: s.Tools, History: s.History, Prompt: cmp.Or(p.Submit, p.Text), Policy: s.Policy,
+		MaxSteps: s.MaxSteps, EachDelta: s.EachDelta, Ask: c.ask(s),
+		Emit: func(e turn.Event) error { return c.tell(ctx, s, e) },
+	})
+}
+
+// finish writes down how the turn ended, has it on the disk and makes the answer.
+func (c *connection) finish(ctx context.Context, s *session.Session, outcome turn.Outcome) (*reasonix.PromptResponse, error) {
+	done, reason, err := c.ended(s, outcome)
+	lost := c.tell(ctx, s, done)
+	if done.Outcome == event.MaxTurnRequests && lost == nil {
+		lost = c.tell(ctx, s, event.Warning{Text: fmt.Sprintf("stopped after %d model rounds (max_steps); the work is kept, and a new message goes on", s.MaxSteps)})
+	}
+	if lost = errors.Join(lost, s.Log.Sync()); lost != nil && err == nil && !errors.Is(lost, rpc.ErrClosed) {
+		err = c.unsaved(ctx, s, lost)
+	}
+	if err != nil {
+		return nil, err
+	}
+	res := &reasonix.PromptResponse{StopReason: reason}
+	if folder := s.Log.Info().Folder; folder != "" {
+		res.TranscriptPath = new(filepath.Join(folder, "log"))
+	}
+	if u := s.State().Status.Turn; u.Input+u.Output > 0 {
+		res.Usage = &reasonix.PromptUsage{InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Input + u.Output}
+		if u.Cached > 0 {
+			res.Usage.CachedReadTokens = &u.Cached
+		}
+		if u.Reasoning > 0 {
+			res.Usage.ThoughtTokens = &u.Reasoning
+		}
+	}
+	return res, nil
+}
+
+// unsaved ends a turn that could not be written down: nothing is acknowledged, the
+// host is told why, and the next prompt tries again.
+func (c *connection) unsaved(ctx context.Context, s *session.Session, cause error) error {
+	s.Show.Lock()
+	defer s.Show.Unlock()
+	c.conf.Logger.Error("the turn could not be saved", "session", s.ID, "error", cause)
+	publish := s.Follow(event.Done{Outcome: event.Failed, Reason: bounded(cause.Error())})
+	if err := c.tellStatus(ctx, s, publish); err != nil {
+		c.conf.Logger.Warn("a status was not sent", "session", s.ID, "error", err)
+	}
+	return fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "%v", cause)
+}
+
+// ended is the one place where an outcome becomes an answer. Failure is an error,
+// never a stop reason of its own.
+func (c *connection) ended(s *session.Session, outcome turn.Outcome) (event.Done, acp.StopReason, error) {
 	switch o := outcome.(type) {
 	case turn.EndTurn:
-		return &reasonix.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		return event.Done{Outcome: event.EndTurn}, acp.StopReasonEndTurn, nil
 	case turn.MaxTokens:
-		return &reasonix.PromptResponse{StopReason: acp.StopReasonMaxTokens}, nil
+		return event.Done{Outcome: event.MaxTokens}, acp.StopReasonMaxTokens, nil
 	case turn.MaxTurnRequests:
-		return &reasonix.PromptResponse{StopReason: acp.StopReasonMaxTurnRequests}, nil
+		return event.Done{Outcome: event.MaxTurnRequests, Reason: "max_steps"}, acp.StopReasonMaxTurnRequests, nil
 	case turn.Refusal:
-		return &reasonix.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
+		return event.Done{Outcome: event.Refusal}, acp.StopReasonRefusal, nil
 	case turn.Cancelled:
-		return &reasonix.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+		return event.Done{Outcome: event.Cancelled}, acp.StopReasonCancelled, nil
 	case turn.Failed:
-		c.conf.Logger.Error("turn failed", "session", s.ID, "model", s.ModelRef, "error", o.Err)
-		return nil, fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "%v", o.Err)
+		c.conf.Logger.Error("turn failed", "session", s.ID, "model", s.State().Axes.Model, "error", o.Err)
+		return event.Done{Outcome: event.Failed, Reason: bounded(o.Err.Error())}, "", fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "%v", o.Err)
 	}
-	return nil, fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "unknown outcome %T", outcome)
+	err := fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "unknown outcome %T", outcome)
+	return event.Done{Outcome: event.Failed, Reason: err.Message}, "", err
 }
 
 // errEmptyPrompt says what a prompt must hold.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/permission"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/agent/internal/turn"
@@ -32,6 +33,10 @@ func (c *connection) ask(s *session.Session) func(context.Context, turn.Ask) (pe
 		for _, a := range ask.Options {
 			// The ids are the kinds; both are the spec's words.
 			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(a), Name: optionName(a), Kind: acp.PermissionOptionKind(a)})
+		}
+		defer s.Ask()()
+		if err := c.tell(ctx, s, event.Waiting{ID: ask.Call.ID}); err != nil {
+			return permission.Cancelled, err
 		}
 		res, err := c.client.SessionRequestPermission(ctx, req)
 		if ctx.Err() != nil {

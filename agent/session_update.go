@@ -2,46 +2,78 @@ package agent
 
 import (
 	"context"
+	"strings"
+	"time"
 
+	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/agent/internal/tool"
-	"github.com/acpkit/acpkit/agent/internal/turn"
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
-// emit sends what happens in a turn as session/update notifications.
-func (c *connection) emit(ctx context.Context, s *session.Session) func(turn.Event) error {
-	return func(e turn.Event) error {
-		u := render(e)
-		if u == nil {
-			return nil
-		}
-		return c.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: acp.SessionID(s.ID), Update: u})
+// tell writes an event down and shows it: first the status that it gives rise to,
+// then its update. Everything that a session shows goes through here.
+func (c *connection) tell(ctx context.Context, s *session.Session, e event.Event) error {
+	s.Show.Lock()
+	defer s.Show.Unlock()
+	title := s.State().Title
+	publish, err := s.Record(e)
+	if err != nil {
+		return err
 	}
+	if publish != "" {
+		if err := c.tellStatus(ctx, s, publish); err != nil {
+			return err
+		}
+	}
+	u := render(e)
+	if now := s.State().Title; now != title {
+		info := &acp.SessionInfoUpdate{Title: acp.Value(now), UpdatedAt: acp.Value(time.Now().UTC().Format(time.RFC3339Nano))}
+		if err := c.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: acp.SessionID(s.ID), Update: info}); err != nil {
+			return err
+		}
+	}
+	if u == nil {
+		return nil
+	}
+	return c.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: acp.SessionID(s.ID), Update: u})
 }
 
-// render is the one place where events become updates. It returns nil for what
-// has no update.
-func render(e turn.Event) acp.SessionUpdate {
+// render is the one place where events become updates, live and in a replay. It
+// returns nil for what has no update.
+func render(e event.Event) acp.SessionUpdate {
 	switch e := e.(type) {
-	case turn.Thought:
+	case event.Thought:
 		return &acp.SessionUpdateAgentThoughtChunk{ContentChunk: acp.ContentChunk{Content: &acp.TextContent{Text: e.Text}}}
-	case turn.Text:
-		return &acp.SessionUpdateAgentMessageChunk{ContentChunk: acp.ContentChunk{Content: &acp.TextContent{Text: e.Text}}}
-	case turn.Plan:
+	case event.Text:
+		return message(e.Text)
+	case event.Plan:
 		return plan(e)
-	case turn.ToolCall:
+	case event.ToolCall:
 		return toolCall(e)
-	case turn.ToolStart:
+	case event.ToolStart:
 		return &acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(e.ID), Status: new(acp.ToolCallStatusInProgress)}
-	case turn.ToolEnd:
+	case event.ToolEnd:
 		return toolEnd(e)
+	case event.Command: // the host's own echo is of prompts; this one begins the command's record
+		return &acp.SessionUpdateUserMessageChunk{ContentChunk: acp.ContentChunk{Content: &acp.TextContent{Text: e.Input}}}
+	case event.Output:
+		if strings.TrimSpace(e.Text) == "" {
+			return nil
+		}
+		return message(e.Text)
+	case event.Warning:
+		return message("\n\n[warning] " + e.Text)
 	default: // turn.Usage: there is no window size to report beside it yet
 		return nil
 	}
 }
 
-func plan(e turn.Plan) *acp.Plan {
+func message(text string) acp.SessionUpdate {
+	return &acp.SessionUpdateAgentMessageChunk{ContentChunk: acp.ContentChunk{Content: &acp.TextContent{Text: text}}}
+}
+
+func plan(e event.Plan) *acp.Plan {
 	p := &acp.Plan{}
 	for _, entry := range e.Entries {
 		p.Entries = append(p.Entries, acp.PlanEntry{Content: entry.Content, Priority: acp.PlanEntryPriority(entry.Priority), Status: acp.PlanEntryStatus(entry.Status)})
@@ -49,14 +81,14 @@ func plan(e turn.Plan) *acp.Plan {
 	return p
 }
 
-func toolCall(e turn.ToolCall) *acp.ToolCall {
+func toolCall(e event.ToolCall) *acp.ToolCall {
 	return &acp.ToolCall{
 		ToolCallID: acp.ToolCallID(e.ID), Title: e.Title, Name: &e.Tool, Kind: new(acp.ToolKind(e.Kind)), Status: new(acp.ToolCallStatusPending),
 		Content: diffs(e.Diffs), Locations: locations(e.Locations), RawInput: e.Args,
 	}
 }
 
-func toolEnd(e turn.ToolEnd) *acp.ToolCallUpdate {
+func toolEnd(e event.ToolEnd) *acp.ToolCallUpdate {
 	u := &acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(e.ID), Status: new(acp.ToolCallStatusCompleted)}
 	if e.Failed {
 		u.Status = new(acp.ToolCallStatusFailed)

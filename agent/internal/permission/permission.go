@@ -53,6 +53,7 @@ func Answers() []Answer { return []Answer{AllowOnce, AllowAlways, RejectOnce, Re
 type Policy struct {
 	mu     sync.Mutex // guards all below
 	preset Preset
+	plan   bool               // nothing is written before the plan is approved
 	grants map[grant]Decision // Allow or Deny, from the "always" answers
 }
 
@@ -69,10 +70,27 @@ func (p *Policy) SetPreset(preset Preset) {
 	p.preset = preset
 }
 
+// SetPlan begins or ends plan mode, in which no write is allowed or asked about.
+func (p *Policy) SetPlan(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan = on
+}
+
+// Plan reports whether plan mode is on.
+func (p *Policy) Plan() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plan
+}
+
 // Decide says what to do with a call of the tool that wants this access.
 func (p *Policy) Decide(tool string, access Access) Decision {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.plan && access != None && access != Read {
+		return Deny
+	}
 	decision := p.preset.decide(access)
 	granted, found := p.grants[grant{tool, access}]
 	switch {

@@ -19,7 +19,7 @@ func TestOneTurnAtATime(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Fatal("the refused turn has harmed the running one")
 	}
-	end()
+	s.End(end)
 	if _, _, err := s.Begin(context.Background()); err != nil {
 		t.Fatalf("after the end: %v", err)
 	}
@@ -41,7 +41,7 @@ func TestACancelledTurnIsWaitedFor(t *testing.T) {
 		go func() {
 			next, endNext, err := s.Begin(context.Background())
 			if err == nil {
-				defer endNext()
+				defer s.End(endNext)
 				err = next.Err() // the old cancel must not reach it
 			}
 			began <- err
@@ -52,7 +52,8 @@ func TestACancelledTurnIsWaitedFor(t *testing.T) {
 			t.Fatalf("the next turn did not wait: %v", err)
 		default:
 		}
-		end()
+		s.End(end)
+		end.Answered()
 		if err := <-began; err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,10 @@ const (
 	modelLimit = 64 << 10 // bytes of it that the model reads
 )
 
-var errRefused = errors.New("refused by the user")
+var (
+	errRefused = errors.New("refused by the user")
+	errPlan    = errors.New("not in plan mode: propose a plan first; nothing is written before the user has approved it")
+)
 
 // call takes one call from its announcement to its result in the history. Only what ends the turn is returned as an error;
 // everything else is told to the model.
@@ -34,7 +37,7 @@ func (r *run) call(ctx context.Context, call model.Call) error {
 		Args: cleanJSON(call.Args), Locations: inv.Locations, Diffs: inv.Diffs,
 	}
 	if problem == nil && inv.Plan != nil {
-		if err := r.out.event(Plan{inv.Plan}); err != nil {
+		if err := r.out.event(Plan{Entries: inv.Plan}); err != nil {
 			return err
 		}
 	}
@@ -46,7 +49,7 @@ func (r *run) call(ctx context.Context, call model.Call) error {
 	}
 	var output tool.Output
 	if problem == nil {
-		if err := r.out.event(ToolStart{call.ID}); err != nil {
+		if err := r.out.event(ToolStart{ID: call.ID}); err != nil {
 			return err
 		}
 		problem = guard(call.Name, func() (err error) {
@@ -61,8 +64,11 @@ func (r *run) call(ctx context.Context, call model.Call) error {
 	if end.Text = strings.ToValidUTF8(end.Text, "\uFFFD"); end.Text == "" {
 		end.Text = "(no output)"
 	}
-	r.History.addResult(call, clip(end.Text, modelLimit), end.Failed)
-	end.Text = clip(end.Text, shownLimit)
+	full := clip(end.Text, modelLimit)
+	if end.Text = clip(end.Text, shownLimit); end.Text != full {
+		end.Full = full
+	}
+	r.History.addResult(call, full, end.Failed)
 	return r.out.event(end)
 }
 
@@ -91,6 +97,9 @@ func (r *run) permit(ctx context.Context, call ToolCall, access permission.Acces
 	case permission.Allow:
 		return ctx.Err()
 	case permission.Deny:
+		if r.Policy.Plan() {
+			return errPlan
+		}
 		return errRefused
 	}
 	if r.Ask == nil {

@@ -20,9 +20,9 @@ const (
 
 func (k textKind) event(s string) Event {
 	if k == kindThought {
-		return Thought{s}
+		return Thought{Text: s}
 	}
-	return Text{s}
+	return Text{Text: s}
 }
 
 // coalescer is the only way to emit. It joins pieces of text of one kind, and emits them before anything else.

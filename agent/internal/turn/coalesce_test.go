@@ -39,17 +39,17 @@ func TestCoalesce(t *testing.T) {
 				sleep(20)
 			}
 			sleep(100)
-		}, []stamped{{50, Text{"abc"}}, {110, Text{"d"}}}},
+		}, []stamped{{50, Text{Text: "abc"}}, {110, Text{Text: "d"}}}},
 		{"a stalled model", false, func(c *coalescer) { c.add(kindText, "mid"); sleep(1000); c.add(kindText, "word"); c.flush() },
-			[]stamped{{50, Text{"mid"}}, {1000, Text{"word"}}}},
+			[]stamped{{50, Text{Text: "mid"}}, {1000, Text{Text: "word"}}}},
 		{"the size bound", false, func(c *coalescer) { c.add(kindText, "a"); c.add(kindText, big); c.add(kindText, "b"); sleep(100) },
-			[]stamped{{0, Text{"a" + big}}, {50, Text{"b"}}}},
+			[]stamped{{0, Text{Text: "a" + big}}, {50, Text{Text: "b"}}}},
 		{"another kind", false, func(c *coalescer) { c.add(kindThought, "t"); c.add(kindText, "u"); c.add(kindThought, "v"); sleep(100) },
-			[]stamped{{0, Thought{"t"}}, {0, Text{"u"}}, {50, Thought{"v"}}}},
-		{"before another event", false, func(c *coalescer) { c.add(kindText, "a"); sleep(10); c.event(ToolStart{"x"}); sleep(100) },
-			[]stamped{{10, Text{"a"}}, {10, ToolStart{"x"}}}},
+			[]stamped{{0, Thought{Text: "t"}}, {0, Text{Text: "u"}}, {50, Thought{Text: "v"}}}},
+		{"before another event", false, func(c *coalescer) { c.add(kindText, "a"); sleep(10); c.event(ToolStart{ID: "x"}); sleep(100) },
+			[]stamped{{10, Text{Text: "a"}}, {10, ToolStart{ID: "x"}}}},
 		{"each", true, func(c *coalescer) { c.add(kindText, "a"); c.add(kindText, "b"); sleep(100) },
-			[]stamped{{0, Text{"a"}}, {0, Text{"b"}}}},
+			[]stamped{{0, Text{Text: "a"}}, {0, Text{Text: "b"}}}},
 		{"closed", false, func(c *coalescer) { c.add(kindText, "a"); c.close(); sleep(100) }, nil},
 		{"a timer that fires while it is closed", false, func(c *coalescer) { c.add(kindText, "a"); c.close(); c.flush() }, nil},
 	}

@@ -36,11 +36,12 @@ func (h *History) Messages() []model.Message { return slices.Clip(h.messages) }
 
 func (h *History) add(m model.Message) { h.messages = append(h.messages, m) }
 
-// addAnswer adds what the model said. An answer without words and calls leaves nothing that a provider would take back.
-// Arguments go in repaired: one call that a provider chokes on would spoil every later request.
-func (h *History) addAnswer(a answer) {
+// addAnswer adds what the model said, and returns the calls as they went in. An answer without words and calls leaves
+// nothing that a provider would take back. Arguments go in repaired: one call that a provider chokes on would spoil every
+// later request.
+func (h *History) addAnswer(a answer) []model.Call {
 	if a.text == "" && len(a.Calls) == 0 {
-		return
+		return nil
 	}
 	m := model.Message{Role: model.Assistant, Text: a.text, Thought: a.thought}
 	for _, call := range a.Calls {
@@ -51,6 +52,7 @@ func (h *History) addAnswer(a answer) {
 		m.Calls = append(m.Calls, call)
 	}
 	h.add(m)
+	return m.Calls
 }
 
 func (h *History) addResult(call model.Call, text string, failed bool) {

@@ -80,6 +80,8 @@ func TestSplitCharactersThroughATurn(t *testing.T) {
 					piece, kind = e.Text, kindThought
 				case Text:
 					piece = e.Text
+				case Answer:
+					return nil
 				}
 				if piece == "" || !utf8.ValidString(piece) {
 					t.Errorf("event %#v", e)

@@ -87,8 +87,11 @@ func (r *run) loop(ctx context.Context) Outcome {
 			a.Calls[i].ID = r.History.newID(a.Calls[i].ID)
 			a.Calls[i].Name = safeName(a.Calls[i].Name)
 		}
-		r.History.addAnswer(a)
-		switch {
+		told := r.out.event(Answer{Calls: r.History.addAnswer(a)})
+		if a.Usage != nil {
+			told = cmp.Or(told, r.out.event(Usage{Usage: *a.Usage}))
+		}
+		switch err := cmp.Or(err, told); {
 		case err != nil:
 			return Failed{err}
 		case ending == model.Length:
@@ -119,6 +122,11 @@ func (r *run) answer(ctx context.Context) (answer, error) {
 		}
 		if try == emptyRetries {
 			return a, ErrEmpty
+		}
+		if a.Usage != nil { // the last call's is told behind its answer
+			if err := r.out.event(Usage{Usage: *a.Usage}); err != nil {
+				return a, err
+			}
 		}
 	}
 }
@@ -164,9 +172,6 @@ func (r *run) stream(ctx context.Context) (answer, error) {
 		return ctx.Err()
 	})
 	err = cmp.Or(err, put(kind, joined.rest()), r.out.flush())
-	if result.Usage != nil {
-		err = cmp.Or(err, r.out.event(Usage{*result.Usage}))
-	}
 	return answer{result, words[kindText].String(), words[kindThought].String()}, err
 }
 

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
+	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/model"
 	"github.com/acpkit/acpkit/agent/internal/model/scripted"
 	"github.com/acpkit/acpkit/agent/internal/permission"
@@ -38,7 +40,10 @@ type session struct {
 	answer   func(context.Context, Ask) (permission.Answer, error)
 	emit     func(Event) error // looks at an event before it is recorded
 
-	events   []Event
+	events   []Event // of the last prompt, without Answer
+	all      []Event // as a ledger keeps them
+	lost     bool    // an event could not be emitted
+	before   []model.Message
 	requests []model.Request
 	asks     []Ask
 }
@@ -78,10 +83,16 @@ func (s *session) prompt(ctx context.Context, text string) Outcome {
 		Model: s, System: "be brief", History: &s.history, Prompt: text, Policy: &s.policy, MaxSteps: s.maxSteps,
 		Tools: tool.NewSet(append([]tool.Tool{tool.ReadFile(s.ws), tool.WriteFile(s.ws), tool.TodoWrite()}, s.tools...)...),
 		Emit: func(e Event) error {
-			if s.emit != nil {
+			_, hidden := e.(Answer)
+			if s.emit != nil && !hidden {
 				if err := s.emit(e); err != nil {
+					s.lost = true
 					return err
 				}
+			}
+			s.all = append(s.all, e)
+			if hidden {
+				return nil
 			}
 			s.events = append(s.events, e)
 			return nil
@@ -93,9 +104,45 @@ func (s *session) prompt(ctx context.Context, text string) Outcome {
 			return s.answer(ctx, ask)
 		}
 	}
+	if len(s.all) == 0 {
+		s.before = slices.Clone(s.history.Messages())
+	}
+	s.all = append(s.all, event.Prompt{Text: text})
 	outcome := Run(ctx, t)
+	done := event.Done{Outcome: event.EndTurn}
+	if outcome == (Refusal{}) {
+		done.Outcome = event.Refusal
+	}
+	s.all = append(s.all, done)
 	checkHistory(s.t, s.history.Messages())
+	s.checkRestored()
 	return outcome
+}
+
+// checkRestored brings the history back from what a ledger would have kept.
+func (s *session) checkRestored() {
+	s.t.Helper()
+	if s.lost {
+		return
+	}
+	h := NewHistory(s.before)
+	r := NewRestorer(h)
+	for _, e := range s.all {
+		kind, data, err := event.Encode(e)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if kind == "" {
+			continue
+		}
+		if e, err = event.Decode(kind, data); err != nil {
+			s.t.Fatal(err)
+		}
+		r.Apply(e)
+	}
+	if d := cmp.Diff(s.history.Messages(), h.Messages(), cmpopts.EquateEmpty()); d != "" {
+		s.t.Errorf("history restored from the events (-live +restored):\n%s", d)
+	}
 }
 
 func (s *session) put(name, text string) {

@@ -82,13 +82,10 @@ func (w *Workspace) open(abs string) (root *os.Root, rel string, err error) {
 	case now != abs:
 		return nil, "", fmt.Errorf("%s now leads to %s", w.Show(abs), w.Show(now))
 	}
-	rel, err = filepath.Rel(w.root, abs)
+	top, rel, _ := w.within(abs)
+	root, err = os.OpenRoot(top)
 	if err != nil {
-		return nil, "", err
-	}
-	root, err = os.OpenRoot(w.root)
-	if err != nil {
-		return nil, "", explain(w.root, err)
+		return nil, "", explain(top, err)
 	}
 	return root, rel, nil
 }

@@ -21,28 +21,47 @@ const (
 	maxLinks = 255  // symlinks followed in one path, as in the kernel
 )
 
-// Workspace is one root folder. It holds no open file, so a session costs no descriptor and needs no Close.
+// Workspace is one root folder, and perhaps more of them. It holds no open file, so a session costs no descriptor and needs
+// no Close.
 type Workspace struct {
-	root string // absolute, without symlinks
+	root string   // absolute, without symlinks; the base of relative paths
+	more []string // further roots, the same
 }
 
-// Open takes the working directory of a session. A missing directory is an error that wraps fs.ErrNotExist.
-func Open(cwd string) (*Workspace, error) {
+// Open takes the working directory of a session and its further roots. A missing directory is an error that wraps
+// fs.ErrNotExist.
+func Open(cwd string, more ...string) (*Workspace, error) {
+	w := &Workspace{}
+	var err error
+	if w.root, err = openRoot(cwd); err != nil {
+		return nil, err
+	}
+	for _, dir := range more {
+		root, err := openRoot(dir)
+		if err != nil {
+			return nil, err
+		}
+		w.more = append(w.more, root)
+	}
+	return w, nil
+}
+
+func openRoot(cwd string) (string, error) {
 	if !filepath.IsAbs(cwd) {
-		return nil, fmt.Errorf("%q is not an absolute path", cwd)
+		return "", fmt.Errorf("%q is not an absolute path", cwd)
 	}
 	root, err := filepath.EvalSymlinks(cwd)
 	if err != nil {
-		return nil, explain(cwd, err)
+		return "", explain(cwd, err)
 	}
 	info, err := os.Stat(root)
 	if err != nil {
-		return nil, explain(cwd, err)
+		return "", explain(cwd, err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory", cwd)
+		return "", fmt.Errorf("%s is not a directory", cwd)
 	}
-	return &Workspace{root: root}, nil
+	return root, nil
 }
 
 // Root is the workspace's folder: absolute, symlinks resolved.
@@ -68,9 +87,9 @@ func (w *Workspace) Resolve(path string) (abs string, inside bool, err error) {
 	if abs, err = follow(path); err != nil {
 		return "", false, explain(path, err)
 	}
-	rel, inside := w.within(abs)
+	root, rel, inside := w.within(abs)
 	if inside {
-		abs = filepath.Join(w.root, rel)
+		abs = filepath.Join(root, rel)
 	}
 	if !utf8.ValidString(abs) { // a symlink's target; no host could be told about it
 		return "", false, fmt.Errorf("%s leads to a name that is not UTF-8", path)
@@ -78,21 +97,34 @@ func (w *Workspace) Resolve(path string) (abs string, inside bool, err error) {
 	return abs, inside, nil
 }
 
+// Roots are all roots, the base of relative paths first.
+func (w *Workspace) Roots() []string { return append([]string{w.root}, w.more...) }
+
 // Show is a resolved path as a person reads it: relative to the root and with slashes when it lies inside.
 func (w *Workspace) Show(abs string) string {
-	if rel, inside := w.within(abs); inside {
+	if root, rel, inside := w.within(abs); inside && root == w.root {
 		return filepath.ToSlash(rel)
 	}
 	return abs
 }
 
-// within compares names first. Another spelling of the root (letter case, a second mount, a \\?\ prefix) has other names
+// within finds the root that a path lies in.
+func (w *Workspace) within(abs string) (root, rel string, inside bool) {
+	for _, root := range w.Roots() {
+		if rel, inside := below(root, abs); inside {
+			return root, rel, true
+		}
+	}
+	return "", "", false
+}
+
+// below compares names first. Another spelling of the root (letter case, a second mount, a \\?\ prefix) has other names
 // but is the same folder, which only the file system can tell.
-func (w *Workspace) within(abs string) (rel string, inside bool) {
-	if rel, err := filepath.Rel(w.root, abs); err == nil && filepath.IsLocal(rel) {
+func below(top, abs string) (rel string, inside bool) {
+	if rel, err := filepath.Rel(top, abs); err == nil && filepath.IsLocal(rel) {
 		return rel, true
 	}
-	root, err := os.Stat(w.root)
+	root, err := os.Stat(top)
 	if err != nil {
 		return "", false
 	}

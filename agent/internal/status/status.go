@@ -1,0 +1,247 @@
+// Package status follows what a session is doing, from its events: the same ones
+// live and when it is opened again, so that both tell the same. It knows no wire
+// and no currency.
+package status
+
+import (
+	"unicode/utf8"
+
+	"github.com/acpkit/acpkit/agent/internal/event"
+	"github.com/acpkit/acpkit/agent/internal/model"
+)
+
+// maxSummary bounds Status.Summary and Goal.Objective, in bytes.
+const maxSummary = 16 << 10
+
+// Phase is what the session is doing, or how its last turn ended.
+type Phase string
+
+// The phases so far.
+const (
+	Idle              Phase = "idle"
+	Starting          Phase = "starting"
+	Implementing      Phase = "implementing"
+	WaitingPermission Phase = "waiting_permission"
+	Completed         Phase = "completed"
+	Paused            Phase = "paused"
+	RecoveryPaused    Phase = "recovery_paused"
+	Cancelled         Phase = "cancelled"
+	Error             Phase = "error"
+)
+
+// Outcome is how the last turn ended.
+type Outcome string
+
+// The outcomes.
+const (
+	NoOutcome        Outcome = "none"
+	CompletedOutcome Outcome = "completed"
+	CancelledOutcome Outcome = "cancelled"
+	PausedOutcome    Outcome = "paused"
+	ErrorOutcome     Outcome = "error"
+)
+
+// Publish says why a status is to be told to the host; "" is for not at all.
+type Publish string
+
+// The reasons, in the words of the wire.
+const (
+	PhaseEvent      Publish = "phase"
+	UsageEvent      Publish = "usage"
+	CompletionEvent Publish = "completion"
+	PauseEvent      Publish = "pause"
+	ErrorEvent      Publish = "error"
+)
+
+// Totals are sums over model calls.
+type Totals struct {
+	model.Usage
+	Calls int
+	Last  model.Usage // of the latest call alone
+}
+
+func (t *Totals) add(u model.Usage) {
+	t.Input += u.Input
+	t.Output += u.Output
+	t.Cached += u.Cached
+	t.Reasoning += u.Reasoning
+	t.Last = u
+	t.Calls++
+}
+
+// Goal is what the session works towards in goal mode.
+type Goal struct {
+	Objective string // "" when there is none
+	Turns     uint64
+	Tokens    uint64
+	Requests  uint64
+}
+
+// Status is the state of one session. The zero value is a new one.
+type Status struct {
+	Sequence uint64 // grows with each change, also those that are not published
+	Running  bool
+	Phase    Phase
+	Outcome  Outcome
+	Reason   string // of the outcome
+	Ready    bool   // the last turn ended normally
+	Summary  string // the model's last words
+	Turn     Totals // the running turn, or the last one
+	All      Totals
+	Turns    int
+	Goal     Goal
+	// Stopped is the outcome of a turn that was cancelled or failed, until the
+	// next begins; it covers the goal's own state.
+	Stopped event.Outcome
+
+	words []byte // of the model's running answer
+	mode  string
+	later *string // a mode that waits for the end of the turn
+}
+
+// Apply takes the next event and says whether the new status is to be published.
+func (s *Status) Apply(e event.Event) Publish {
+	switch e := e.(type) {
+	case event.Opened:
+		s.Phase, s.Outcome, s.mode = Idle, NoOutcome, e.Mode
+	case event.Set:
+		s.set(e)
+	case event.Prompt:
+		s.begin()
+		if s.mode == "goal" && s.Goal.Objective == "" {
+			s.Goal = Goal{Objective: clip(e.Text)}
+		}
+		return PhaseEvent
+	case event.Command:
+		s.begin()
+		return PhaseEvent
+	case event.Text:
+		s.words = append(s.words, e.Text...)
+	case event.Output:
+		s.Summary = clip(e.Text)
+	case event.Answer:
+		if len(s.words) > 0 {
+			s.Summary = clip(string(s.words))
+			s.words = nil
+		}
+		if len(e.Calls) > 0 {
+			s.change(Implementing)
+		}
+	case event.Usage:
+		s.Turn.add(e.Usage)
+		s.All.add(e.Usage)
+		s.Goal.count(e.Usage)
+		s.Sequence++
+		return UsageEvent
+	case event.Waiting:
+		s.change(WaitingPermission)
+		return PhaseEvent
+	case event.Done:
+		return s.end(e)
+	}
+	return ""
+}
+
+func (s *Status) change(p Phase) {
+	s.Phase = p
+	s.Sequence++
+}
+
+func (s *Status) begin() {
+	s.Running, s.Outcome, s.Reason, s.Ready, s.Summary, s.Stopped = true, NoOutcome, "", false, "", ""
+	s.Turn = Totals{}
+	s.Turns++
+	s.words = nil
+	s.change(Starting)
+}
+
+func (s *Status) end(e event.Done) Publish {
+	if len(s.words) > 0 { // cut off
+		s.Summary = clip(string(s.words))
+		s.words = nil
+	}
+	s.Running, s.Reason, s.Ready = false, e.Reason, false
+	if s.Goal.Objective != "" {
+		s.Goal.Turns++
+	}
+	publish := CompletionEvent
+	switch e.Outcome {
+	case event.Cancelled:
+		s.Outcome, s.Stopped = CancelledOutcome, e.Outcome
+		s.change(Cancelled)
+	case event.Failed:
+		s.Outcome, s.Stopped, publish = ErrorOutcome, e.Outcome, ErrorEvent
+		s.change(Error)
+	case event.MaxTurnRequests:
+		s.Outcome, publish = PausedOutcome, PauseEvent
+		s.change(Paused)
+	default:
+		if e.Outcome == event.EndTurn && s.Goal.Objective != "" { // neither complete nor blocked
+			s.Outcome, publish = PausedOutcome, PauseEvent
+			s.change(Paused)
+			break
+		}
+		s.Outcome, s.Ready = CompletedOutcome, e.Outcome == event.EndTurn
+		s.change(Completed)
+	}
+	return publish
+}
+
+// set follows the mode: leaving goal mode takes the goal away.
+func (s *Status) set(e event.Set) {
+	s.Sequence++
+	switch {
+	case e.Mode == nil:
+	case e.Later:
+		s.later = e.Mode
+	default:
+		s.setMode(*e.Mode)
+		s.later = nil
+	}
+}
+
+func (s *Status) endLater() {
+	if s.later != nil {
+		s.setMode(*s.later)
+		s.later = nil
+	}
+}
+
+func (s *Status) setMode(mode string) {
+	if mode != "goal" {
+		s.Goal = Goal{}
+	}
+	s.mode = mode
+}
+
+// Recover ends what the events left running: the process that ran it has died.
+func (s *Status) Recover() {
+	s.endLater()
+	if !s.Running {
+		return
+	}
+	s.Running, s.Outcome, s.Ready = false, PausedOutcome, false
+	if len(s.words) > 0 {
+		s.Summary = clip(string(s.words))
+		s.words = nil
+	}
+	s.change(RecoveryPaused)
+}
+
+func (g *Goal) count(u model.Usage) {
+	if g.Objective != "" {
+		g.Tokens += u.Input + u.Output
+		g.Requests++
+	}
+}
+
+func clip(s string) string {
+	if len(s) <= maxSummary {
+		return s
+	}
+	end := maxSummary - len("…")
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}

@@ -1,0 +1,62 @@
+package turn
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/acpkit/acpkit/agent/internal/event"
+	"github.com/acpkit/acpkit/agent/internal/model"
+)
+
+// Restorer brings a History back from the events of a session that was open
+// before: what Run put into it then, it puts there now.
+type Restorer struct {
+	history *History
+	start   int                // where the last turn began
+	words   [2]strings.Builder // by kind, of the answer that goes on
+	open    map[string]model.Call
+}
+
+// NewRestorer fills a history that nothing else uses yet.
+func NewRestorer(h *History) *Restorer { return &Restorer{history: h} }
+
+// Apply takes the next event; those that mean nothing to the model change nothing.
+func (r *Restorer) Apply(e Event) {
+	switch e := e.(type) {
+	case event.Prompt:
+		r.endAnswer(nil)
+		r.history.settle()
+		r.start = len(r.history.messages)
+		r.history.add(model.Message{Role: model.User, Text: cmp.Or(e.Submit, e.Text)})
+	case Thought:
+		r.words[kindThought].WriteString(e.Text)
+	case Text:
+		r.words[kindText].WriteString(e.Text)
+	case Answer:
+		r.endAnswer(e.Calls)
+	case ToolEnd:
+		if call, ok := r.open[e.ID]; ok {
+			delete(r.open, e.ID)
+			r.history.addResult(call, cmp.Or(e.Full, e.Text), e.Failed)
+		}
+	case event.Done:
+		r.endAnswer(nil)
+		r.history.settle()
+		if e.Outcome == event.Refusal {
+			r.history.cut(r.start)
+		}
+	}
+}
+
+// endAnswer adds the words so far with these calls. Words without an end are of
+// a process that was killed: the user has seen them.
+func (r *Restorer) endAnswer(calls []model.Call) {
+	a := answer{model.Result{Calls: calls}, r.words[kindText].String(), r.words[kindThought].String()}
+	r.words[kindText].Reset()
+	r.words[kindThought].Reset()
+	r.open = map[string]model.Call{}
+	for _, call := range r.history.addAnswer(a) {
+		r.history.take(call.ID)
+		r.open[call.ID] = call
+	}
+}
