@@ -169,7 +169,7 @@ func (p place) mark() string { return "REASONIX_HOME=" + filepath.Join(p.home, "
 
 // agent is the command of our agent with the tee before it.
 func (p place) agent() []string {
-	return p.recorded(filepath.Join(bin, "reasonix"), "acp", "--model", "offline/demo")
+	return p.recorded(filepath.Join(bin, "reasonix"), "acp", "--model", "offline/demo", "--preset", "read-only")
 }
 
 // recorded is a command with the tee before it.

@@ -31,13 +31,15 @@ type cli struct {
 
 // options are what acp and run have in common: both run the same agent.
 type options struct {
-	Model    string `placeholder:"REF" help:"Model to start with: provider/model, a provider, or a model id that only one provider has. Default: default_model of the configuration. offline/demo needs no provider."`
-	LogLevel string `default:"warn" enum:"debug,info,warn,error" placeholder:"LEVEL" help:"Least level of diagnostics on stderr: debug, info, warn or error."`
+	Model     string `placeholder:"REF" help:"Model to start with: provider/model, a provider, or a model id that only one provider has. Default: default_model of the configuration. offline/demo needs no provider."`
+	Preset    string `enum:",read-only,workspace-write" default:"" placeholder:"PRESET" help:"Permissions of new sessions: read-only, where every write asks, or workspace-write. Default: workspace-write for acp, read-only for run."`
+	NoPersist bool   `help:"Keep sessions in memory only. Otherwise they are kept in the folder acp of the home."`
+	LogLevel  string `default:"warn" enum:"debug,info,warn,error" placeholder:"LEVEL" help:"Least level of diagnostics on stderr: debug, info, warn or error."`
 }
 
 // agent makes the agent of these options.
 func (o options) agent(stderr io.Writer) *agent.Agent {
-	return agent.New(agent.Config{Model: o.Model, Version: version, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: o.level()}))})
+	return agent.New(agent.Config{Model: o.Model, Preset: o.Preset, NoPersist: o.NoPersist, Version: version, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: o.level()}))})
 }
 
 // level is the least level that is logged; "" is the flag's default.

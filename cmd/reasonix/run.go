@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ func (c *runCmd) Run(sio stdio) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	c.Preset = cmp.Or(c.Preset, "read-only") // --permission answers what the agent asks, so it has to ask
 	screen := newScreen(sio, cwd)
 	h := connect(c.agent(sio.err).Serve, host.Config{
 		Info:     acp.Implementation{Name: "reasonix-run", Version: version},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/acpkit/acpkit/conformance/playtest"
@@ -37,7 +38,7 @@ func TestScripts(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
 				Dir:                 dir,
-				Cmds:                map[string]func(*testscript.TestScript, bool, []string){"play": playtest.Cmd},
+				Cmds:                map[string]func(*testscript.TestScript, bool, []string){"play": playtest.Cmd, "hold": hold},
 				UpdateScripts:       *update,
 				RequireUniqueNames:  true,
 				RequireExplicitExec: true,
@@ -58,5 +59,23 @@ func TestScripts(t *testing.T) {
 				},
 			})
 		})
+	}
+}
+
+// hold locks each stored session until the script ends, as a process that has it
+// open does.
+func hold(ts *testscript.TestScript, neg bool, args []string) {
+	locks, err := filepath.Glob(ts.MkAbs("home/acp/sessions/*/lock"))
+	ts.Check(err)
+	if len(locks) == 0 {
+		ts.Fatalf("hold: no session is stored")
+	}
+	for _, name := range locks {
+		lock := flock.New(name)
+		if ok, err := lock.TryLock(); !ok || err != nil {
+			ts.Fatalf("hold: %v", err)
+		}
+		ts.Check(os.WriteFile(filepath.Join(filepath.Dir(name), "holder"), []byte(`{"owner":"reasonix (pid 4242)"}`+"\n"), 0o600))
+		ts.Defer(func() { _ = lock.Close() })
 	}
 }

@@ -39,7 +39,7 @@ var initLibraries = []string{
 // of Go changes nothing here.
 var initStandard = []string{
 	// Every Go program that reads a file.
-	"context", "errors", "internal/...", "io/...", "iter", "math", "os/...", "path/...", "reflect", "runtime/...", "sync/...", "syscall", "time", "unicode/...",
+	"context", "errors", "internal/...", "io/...", "iter", "math", "hash/...", "os/...", "path/...", "reflect", "runtime/...", "sync/...", "syscall", "time", "unicode/...",
 	// What we use ourselves: codecs, logs, patterns, random ids with the checks of crypto.
 	"crypto/...", "encoding/base64", "encoding/json", "log/...", "math/...", "regexp/...",
 	// google/uuid: the address of the network card and a type for databases, neither of which we use.
