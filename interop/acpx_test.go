@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -170,11 +171,27 @@ func TestACPXSession(t *testing.T) {
 	if d := cmp.Diff(denied, p.runACPX(t, "--deny-all", "prompt", "write a note")); d != "" {
 		t.Errorf("denied (-want +got):\n%s", d)
 	}
+	// Its agent's process has ended by now; the next one finds the session again.
+	p.stopQueue(t)
+	if d := cmp.Diff(acpxAllowed(), p.runACPX(t, "--approve-all", "prompt", "write a note")); d != "" {
+		t.Errorf("in a second process (-want +got):\n%s", d)
+	}
 	if closed := p.runACPX(t, "sessions", "close"); closed.Code != acpxFine || closed.Action != "session_closed" {
 		t.Errorf("sessions close: %+v", closed)
 	}
 	p.nothingRuns(t) // the queue process ends the agent
 	p.judged(t)
+}
+
+// stopQueue kills the process that holds the agent between prompts.
+func (p place) stopQueue(t *testing.T) {
+	t.Helper()
+	for pid, command := range p.processes() {
+		if strings.Contains(command, acpx) { // the agent then sees the end of its input
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	p.nothingRuns(t)
 }
 
 // acpxSockets is the folder of the queue process's socket. acpx names it by HOME, always in /tmp, and leaves it empty.

@@ -105,7 +105,7 @@ var mutations = []mutation{
 	{"an option of no kind", func(r *traffic) { r.replace(`"kind":"allow_once"`, `"kind":"allow"`) }, []string{"session/request_permission at /options/0/kind: value must be one of"}},
 	{"a list where a map is", func(r *traffic) { r.replace(`"type":"terminal"`, `"type":"terminal","env":[]`) }, []string{"initialize at /authMethods/0/env: got array, want object"}},
 	{"a diff without its text", func(r *traffic) { r.replace(`"newText"`, `"new"`) }, []string{"session/update at /update/content/0: missing property 'newText'"}},
-	{"an error without a code", func(r *traffic) { r.replace(`"result":{"stopReason":"end_turn"}`, `"error":{"message":"x"}`) }, []string{"error of session/prompt at /: missing property 'code'"}},
+	{"an error without a code", func(r *traffic) { r.replace(`"result":{"stopReason":"end_turn"`, `"error":{"message":"x"`) }, []string{"error of session/prompt at /: missing property 'code'"}},
 	{"an outcome of no kind", func(r *traffic) { r.replace(`"outcome":"selected"`, `"outcome":"chosen"`) }, []string{"session/request_permission at /outcome/outcome: value must be one of"}},
 	{"an outcome without its option", func(r *traffic) { r.replace(`"optionId":"allow_once"}`, `"option":"allow_once"}`) }, []string{"session/request_permission at /outcome: missing property 'optionId'"}},
 

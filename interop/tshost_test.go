@@ -17,8 +17,19 @@ type summary struct {
 	Agent           string         `json:"agent"`
 	Turns           []hostTurn     `json:"turns"`
 	Errors          map[string]int `json:"errors"`
+	Reopened        *reopened      `json:"reopened"`
 	Late            int            `json:"late"` // updates of a turn while none was running
 	Exit            int            `json:"exit"`
+}
+
+// reopened is what a host saw of a session that another process has left.
+type reopened struct {
+	Listed int      `json:"listed"`
+	Title  string   `json:"title"`
+	Replay []string `json:"replay"` // kinds, of calls with their status
+	Mode   string   `json:"mode"`
+	Left   int      `json:"left"` // listed after the delete
+	Code   int      `json:"code"` // of a load after it
 }
 
 type hostTurn struct {
@@ -172,6 +183,26 @@ func TestTypeScriptHost(t *testing.T) {
 			p.judged(t)
 		})
 	}
+}
+
+// TestTypeScriptHostReopens has a session begun in one process of the agent, and listed, loaded, closed, resumed, continued and
+// deleted in another. In both the agent asks before it writes.
+func TestTypeScriptHostReopens(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.typeScriptHost(t, "allow")
+	got := p.typeScriptHost(t, "reopen", "refuse", "delete")
+	if len(got.Turns) != 1 || got.Turns[0].StopReason != "end_turn" || got.Reopened == nil {
+		t.Fatalf("%+v", got)
+	}
+	want := reopened{Listed: 1, Title: "first note", Mode: "normal", Code: -32602, Replay: []string{
+		"user_message_chunk", "agent_thought_chunk", "agent_message_chunk", "plan", "tool_call completed", "tool_call completed", "tool_call completed",
+		"plan", "tool_call completed", "agent_message_chunk"}}
+	got.Reopened.Title, _, _ = strings.Cut(got.Reopened.Title, " [")
+	if d := cmp.Diff(want, *got.Reopened); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	p.judged(t)
 }
 
 func (p place) typeScriptHost(t *testing.T, steps ...string) (s summary) {

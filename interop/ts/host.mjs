@@ -28,12 +28,18 @@ const cancelled = { outcome: { outcome: "cancelled" } };
 
 // The turn that runs, as it is reported; null between turns.
 let turn = null, session = "", late = 0;
+// The kinds of updates of a session that is being loaded; null at other times.
+let replay = null;
 
 function begin(step) {
   return { step, stopReason: "", thought: "", text: "", plan: [], tools: [], asked: [], file: "", answer: null, onText: null };
 }
 
 function update({ params: { sessionId, update: u } }) {
+  if (replay !== null && sessionId === session) {
+    replay.push(u.sessionUpdate + (u.status ? " " + u.status : ""));
+    return;
+  }
   if (sessionId !== session || turn === null) {
     if (["agent_message_chunk", "agent_thought_chunk", "plan", "tool_call", "tool_call_update"].includes(u.sessionUpdate)) late++;
     return;
@@ -120,14 +126,44 @@ async function errors(ctx) {
   return codes;
 }
 
+// reopen takes the stored session of the workspace over, as a host does that was started anew: list, load with its replay, close,
+// resume, and at the end delete.
+async function reopen(ctx, seen) {
+  const list = (await ctx.request(agent.session.list, { cwd: workspace })).sessions;
+  seen.listed = list.length;
+  seen.title = list[0]?.title ?? "";
+  session = list[0].sessionId;
+  replay = [];
+  const loaded = await ctx.request(agent.session.load, { sessionId: session, cwd: workspace, mcpServers: [] });
+  seen.replay = replay;
+  replay = null;
+  seen.mode = loaded.modes.currentModeId;
+  await ctx.request(agent.session.close, { sessionId: session });
+  await ctx.request(agent.session.resume, { sessionId: session, cwd: workspace, mcpServers: [] });
+}
+
+// remove deletes the session and looks whether it is gone.
+async function remove(ctx, seen) {
+  await ctx.request(agent.session.delete, { sessionId: session });
+  seen.left = (await ctx.request(agent.session.list, {})).sessions.length;
+  seen.code = await ctx.request(agent.session.load, { sessionId: session, cwd: workspace, mcpServers: [] }).then(() => 0, (e) => e.code);
+}
+
 async function drive(ctx) {
   const init = await ctx.request(agent.initialize, {
     protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {}, clientInfo: { name: "interop-ts-host", version: "0" } });
-  session = (await ctx.request(agent.session.new, { cwd: workspace, mcpServers: [] })).sessionId;
+  if (!steps.startsWith("reopen")) {
+    session = (await ctx.request(agent.session.new, { cwd: workspace, mcpServers: [] })).sessionId;
+  }
   const summary = { protocolVersion: init.protocolVersion, agent: init.agentInfo?.name ?? "", turns: [] };
   for (const step of steps.split(",")) {
     if (step === "errors") {
       summary.errors = await errors(ctx);
+      continue;
+    }
+    if (step === "reopen" || step === "delete") {
+      summary.reopened ??= {};
+      await (step === "reopen" ? reopen : remove)(ctx, summary.reopened);
       continue;
     }
     turn = begin(step);
