@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
-.PHONY: help demo build test update gen drift lint check interop bench
+.PHONY: help demo build test update gen drift lint check interop bench soak
 
 GO ?= go
 
@@ -55,6 +55,9 @@ interop: build interop/node_modules ## Real peers from npm against us: TypeScrip
 interop/node_modules: interop/package.json interop/package-lock.json
 	npm ci --prefix interop --ignore-scripts --no-audit --no-fund
 	@touch $@
+
+soak: ## Thousands of sessions opened and closed or deleted: memory stays flat (some minutes)
+	ACPKIT_SOAK=2000 $(GO) test ./agent -run TestMemoryStaysFlat -count=1 -v -timeout 30m
 
 bench: ## Codec, peer and host beside coder/acp-go-sdk in one run: a table with ratios and aims
 	cd bench && $(GO) run ./table
