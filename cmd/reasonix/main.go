@@ -23,10 +23,11 @@ import (
 const version = "0.1.0"
 
 type cli struct {
-	ACP     acpCmd     `cmd:"" name:"acp" help:"Speak ACP on stdin and stdout: what an editor starts."`
-	Run     runCmd     `cmd:"" help:"Run one prompt in the terminal. Exit code: 0 the turn ended normally, 1 it failed, 3 it was cut short, 130 it was cancelled."`
-	Setup   setupCmd   `cmd:"" help:"Write a model provider and its key into the configuration."`
-	Version versionCmd `cmd:"" help:"Print the versions of the agent and of the protocol."`
+	ACP      acpCmd      `cmd:"" name:"acp" help:"Speak ACP on stdin and stdout: what an editor starts."`
+	Run      runCmd      `cmd:"" help:"Run one prompt in the terminal. Exit code: 0 the turn ended normally, 1 it failed, 3 it was cut short, 130 it was cancelled."`
+	Sessions sessionsCmd `cmd:"" help:"List, show, export and remove stored sessions."`
+	Setup    setupCmd    `cmd:"" help:"Write a model provider and its key into the configuration."`
+	Version  versionCmd  `cmd:"" help:"Print the versions of the agent and of the protocol."`
 }
 
 // options are what acp and run have in common: both run the same agent.

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/acpkit/acpkit/agent"
+)
+
+type sessionsCmd struct {
+	List   sessionsList   `cmd:"" help:"List the sessions, the latest first."`
+	Show   sessionsShow   `cmd:"" help:"Show a session as Markdown, also while a process has it open."`
+	Export sessionsExport `cmd:"" help:"Write a session as JSON lines or Markdown."`
+	Rm     sessionsRm     `cmd:"" help:"Remove sessions for good."`
+}
+
+func store(sio stdio) *agent.Agent { return options{LogLevel: "warn"}.agent(sio.err) }
+
+type sessionsList struct {
+	CWD  string `name:"cwd" placeholder:"DIR" help:"Only those of this directory."`
+	JSON bool   `help:"One JSON object a line: sessionId, cwd, title, updatedAt."`
+}
+
+func (c *sessionsList) Run(sio stdio) error {
+	dir := c.CWD
+	if dir != "" {
+		var err error
+		if dir, err = filepath.Abs(dir); err != nil {
+			return err
+		}
+	}
+	list, err := store(sio).Stored(dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if c.JSON {
+			line, err := json.Marshal(s)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(sio.out, "%s\n", line)
+			continue
+		}
+		fmt.Fprintf(sio.out, "%s  %s  %s  %s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), plainLine(s.CWD), plainLine(s.Title))
+	}
+	if len(list) == 0 && !c.JSON {
+		fmt.Fprintln(sio.err, "no session is stored")
+	}
+	return nil
+}
+
+// plainLine takes out what would steer a terminal.
+func plainLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+type sessionsShow struct {
+	ID string `arg:"" help:"Id of the session, or the beginning of it."`
+}
+
+func (c *sessionsShow) Run(sio stdio) error {
+	a := store(sio)
+	id, err := a.FindStored(c.ID)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(sio.out)
+	return errors.Join(a.ShowStored(w, id), w.Flush())
+}
+
+type sessionsExport struct {
+	ID     string `arg:"" help:"Id of the session, or the beginning of it."`
+	Format string `default:"jsonl" enum:"jsonl,markdown" help:"jsonl: the records as they are stored; markdown: as show does."`
+	Output string `short:"o" placeholder:"FILE" help:"Write this file instead of stdout; it is replaced when everything is written."`
+}
+
+func (c *sessionsExport) Run(sio stdio) error {
+	a := store(sio)
+	id, err := a.FindStored(c.ID)
+	if err != nil {
+		return err
+	}
+	write := a.ExportStored
+	if c.Format == "markdown" {
+		write = a.ShowStored
+	}
+	if c.Output == "" {
+		return buffered(sio.out, id, write)
+	}
+	return replace(c.Output, func(f io.Writer) error { return buffered(f, id, write) })
+}
+
+// replace writes a file that only takes its place when all of it is written.
+func replace(name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".reasonix-*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+func buffered(w io.Writer, id string, write func(io.Writer, string) error) error {
+	b := bufio.NewWriter(w)
+	return errors.Join(write(b, id), b.Flush())
+}
+
+type sessionsRm struct {
+	ID    []string `arg:"" help:"Ids of sessions, or their beginnings."`
+	Force bool     `short:"f" help:"Do not ask."`
+}
+
+func (c *sessionsRm) Run(sio stdio) error {
+	a := store(sio)
+	var failed error
+	for _, prefix := range c.ID {
+		id, err := a.FindStored(prefix)
+		if err == nil {
+			err = c.remove(sio, a, id)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+func (c *sessionsRm) remove(sio stdio, a *agent.Agent, id string) error {
+	if !c.Force {
+		if !term.IsTerminal(int(sio.in.Fd())) {
+			return fmt.Errorf("%s is not removed: there is nobody to ask; use --force", id)
+		}
+		fmt.Fprintf(sio.err, "Remove session %s for good? [y/N] ", id)
+		var answer string
+		_, _ = fmt.Fscanln(sio.in, &answer)
+		if !strings.EqualFold(answer, "y") {
+			return fmt.Errorf("%s is not removed", id)
+		}
+	}
+	if err := a.DeleteStored(id); err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	fmt.Fprintln(sio.out, "removed", id)
+	return nil
+}
