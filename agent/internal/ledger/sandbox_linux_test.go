@@ -1,3 +1,5 @@
+//go:build linux && bubblewrap
+
 package ledger
 
 import (
