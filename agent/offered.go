@@ -10,6 +10,7 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
+	"github.com/acpkit/acpkit/rpc"
 )
 
 // offered is what a session can be set to, as the answers that open one say it.
@@ -85,8 +86,23 @@ func wireOptions(list []axes.Option) (options []acp.SessionConfigOption) {
 	return options
 }
 
+// announce has the slash commands told right behind the answer that opens the
+// session; until then nothing else of it is shown. It is the last that a handler
+// does.
+func (c *connection) announce(ctx context.Context, s *session.Session) {
+	s.Show.Lock()
+	rpc.After(ctx, func() {
+		defer s.Show.Unlock()
+		c.send(ctx, s, commands(s))
+	})
+}
+
 // tellCommands sends the slash commands.
 func (c *connection) tellCommands(ctx context.Context, s *session.Session) {
+	c.tellUpdate(ctx, s, commands(s))
+}
+
+func commands(s *session.Session) *acp.AvailableCommandsUpdate {
 	u := &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{}}
 	for _, e := range s.Commands.Entries() {
 		cmd := acp.AvailableCommand{Name: e.Name, Description: e.Description}
@@ -95,7 +111,7 @@ func (c *connection) tellCommands(ctx context.Context, s *session.Session) {
 		}
 		u.AvailableCommands = append(u.AvailableCommands, cmd)
 	}
-	c.tellUpdate(ctx, s, u)
+	return u
 }
 
 func (c *connection) tellOptions(ctx context.Context, s *session.Session) {
@@ -110,6 +126,10 @@ func (c *connection) tellMode(ctx context.Context, s *session.Session) {
 func (c *connection) tellUpdate(ctx context.Context, s *session.Session, u acp.SessionUpdate) {
 	s.Show.Lock()
 	defer s.Show.Unlock()
+	c.send(ctx, s, u)
+}
+
+func (c *connection) send(ctx context.Context, s *session.Session, u acp.SessionUpdate) {
 	if err := c.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: acp.SessionID(s.ID), Update: u}); err != nil && ctx.Err() == nil {
 		c.conf.Logger.Warn("an update was not sent", "session", s.ID, "error", err)
 	}

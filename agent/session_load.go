@@ -7,7 +7,6 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
-	"github.com/acpkit/acpkit/rpc"
 )
 
 // sessionLoad opens a stored session, or one that is open here, and shows all
@@ -25,7 +24,7 @@ func (c *connection) sessionLoad(ctx context.Context, p *reasonix.LoadSessionReq
 		return nil, fault(acp.ErrorCodeInternalError, method, "%v", err)
 	}
 	o := c.offered(s)
-	rpc.After(ctx, func() { c.tellCommands(ctx, s) })
+	c.announce(ctx, s)
 	return &reasonix.LoadSessionResponse{Modes: o.modes, ConfigOptions: o.options, Models: o.models, Meta: o.meta()}, nil
 }
 

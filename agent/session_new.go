@@ -10,7 +10,6 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
-	"github.com/acpkit/acpkit/rpc"
 )
 
 // sessionNew opens a session in cwd, with additionalDirectories as further roots.
@@ -46,7 +45,7 @@ func (c *connection) sessionNew(ctx context.Context, p *reasonix.NewSessionReque
 	_ = s.UseModel(ref.String(), func() (model.Model, error) { return m, nil })
 	c.sessions.Add(s)
 	o := c.offered(s)
-	rpc.After(ctx, func() { c.tellCommands(ctx, s) })
+	c.announce(ctx, s)
 	return &reasonix.NewSessionResponse{SessionID: acp.SessionID(s.ID), Modes: o.modes, ConfigOptions: o.options, Models: o.models, Meta: o.meta()}, nil
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
-	"github.com/acpkit/acpkit/rpc"
 )
 
 // sessionResume is sessionLoad without the replay. Source: session setup,
@@ -17,6 +16,6 @@ func (c *connection) sessionResume(ctx context.Context, p *reasonix.ResumeSessio
 	}
 	defer release()
 	o := c.offered(s)
-	rpc.After(ctx, func() { c.tellCommands(ctx, s) })
+	c.announce(ctx, s)
 	return &reasonix.ResumeSessionResponse{Modes: o.modes, ConfigOptions: o.options, Models: o.models, Meta: o.meta()}, nil
 }
