@@ -22,10 +22,13 @@ func TestPeersCallEachOther(t *testing.T) {
 	r2, w2 := io.Pipe()
 	var conns [2]*rpc.Conn
 	var notes atomic.Int32
+	var noted sync.WaitGroup // the handlers of notifications, which call too
+	noted.Add(2 * workers * rounds)
 	config := func(far int) rpc.Config {
 		return rpc.Config{Queue: 1, Handler: func(ctx context.Context, req *rpc.Request) (rpc.Appender, error) {
 			if req.ID == "" {
 				notes.Add(1)
+				defer noted.Done()
 				_, err := conns[far].Call(ctx, "down", raw("0"))
 				return nil, err
 			}
@@ -69,6 +72,7 @@ func TestPeersCallEachOther(t *testing.T) {
 		})
 	}
 	working.Wait()
+	noted.Wait()
 	w1.Close()
 	running.Wait()
 	if n := notes.Load(); n != 2*workers*rounds {
