@@ -194,7 +194,7 @@ func TestOneOwner(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			s := Files(dir, options())
-			for range 60 {
+			for made.Load() < 60 {
 				l, err := s.Create("s1")
 				if err != nil {
 					if !errors.Is(err, ErrExists) {
@@ -218,9 +218,6 @@ func TestOneOwner(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if made.Load() < 20 {
-		t.Errorf("made %d times", made.Load())
-	}
 }
 
 // TestMadeOnce: several create the same sessions and close them at once. The
