@@ -41,7 +41,7 @@ func load(ctx context.Context, p *host.Process, id acp.SessionID) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(len(replay.Updates), "updates of earlier turns;", s.State().Title)
+	fmt.Println(len(replay), "updates of earlier turns, and", len(s.Unprompted()), "since")
 	return nil
 }
 

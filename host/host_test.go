@@ -6,55 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/host"
 	"github.com/acpkit/acpkit/rpc"
 )
 
-// TestMain also plays the agents that Launch starts.
-func TestMain(m *testing.M) {
-	switch os.Getenv("HOST_TEST_AGENT") {
-	case "good":
-		_ = serve(os.Stdin, os.Stdout, fake{})
-		os.Exit(0)
-	case "fails":
-		fmt.Fprintln(os.Stderr, "out of luck")
-		os.Exit(7)
-	case "stays":
-		forever()
-	case "talks":
-		line := strings.Repeat("blah ", 200) + "\n"
-		for range 5000 {
-			_, _ = os.Stderr.WriteString(line)
-		}
-		_ = serve(os.Stdin, os.Stdout, fake{})
-		os.Exit(0)
-	case "":
-	default:
-		playTree(os.Getenv("HOST_TEST_AGENT"))
-		os.Exit(0)
-	}
-	goleak.VerifyTestMain(m)
-}
-
-// forever does not return; select {} would be a deadlock that Go ends.
-func forever() {
-	for {
-		time.Sleep(time.Hour)
-	}
-}
-
 // fake is an agent that does what a test tells it.
 type fake struct {
 	version acp.ProtocolVersion
+	name    string
 	early   bool // sends an update before the session exists
 	prompt  func(ctx context.Context, c acp.Client, p *acp.PromptRequest) (*acp.PromptResponse, error)
 }
@@ -63,7 +28,7 @@ func serve(in io.Reader, out io.Writer, f fake) error {
 	var c acp.Client
 	h := acp.AgentHandlers{
 		Initialize: func(_ context.Context, p *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-			return &acp.InitializeResponse{ProtocolVersion: 1 + f.version}, nil
+			return &acp.InitializeResponse{ProtocolVersion: 1 + f.version, AgentInfo: &acp.Implementation{Name: f.name, Version: "0"}}, nil
 		},
 		SessionNew: func(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 			if f.early {
@@ -85,13 +50,6 @@ func serve(in io.Reader, out io.Writer, f fake) error {
 	}})
 	c = acp.Client{Caller: conn}
 	return conn.Run(context.Background())
-}
-
-// dieInTurn is a turn that the agent does not survive.
-func dieInTurn(context.Context, acp.Client, *acp.PromptRequest) (*acp.PromptResponse, error) {
-	fmt.Fprintln(os.Stderr, "out of memory, sorry")
-	os.Exit(9)
-	panic("unreachable")
 }
 
 func message(id acp.SessionID, text string) *acp.SessionNotification {
@@ -198,7 +156,9 @@ func TestPermissionIsTheHandlers(t *testing.T) {
 }
 
 // TestCancelAnswersOpenQuestions: a cancelled prompt's permission request gets
-// the outcome cancelled, though the user has said nothing. BL-041.
+// the outcome cancelled, though the user has said nothing.
+//
+// BL-041: what stands on the wire is in TestStopWithAnOpenQuestion.
 func TestCancelAnswersOpenQuestions(t *testing.T) {
 	asked := make(chan struct{})
 	never := func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -251,59 +211,6 @@ func TestErrorAnswersKeepTheirCode(t *testing.T) {
 	_, err := s.Prompt(t.Context(), "x")
 	var e *acp.Error
 	if !errors.As(err, &e) || e.Code != acp.ErrorCodeInternalError || e.Message != "session/prompt: no luck" {
-		t.Errorf("got %v", err)
-	}
-}
-
-func launch(t *testing.T, agent string, stderr io.Writer) *host.Process {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := host.Launch(t.Context(), host.Command{Args: []string{self}, Env: append(os.Environ(), "HOST_TEST_AGENT="+agent, "GORACE=atexit_sleep_ms=0"),
-		Stderr: stderr, Grace: time.Second}, host.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func TestLaunch(t *testing.T) {
-	p := launch(t, "good", nil)
-	turn, err := session(t, p.Host).Prompt(t.Context(), "x")
-	if err != nil || turn.StopReason != acp.StopReasonEndTurn {
-		t.Errorf("got %v, %v", turn, err)
-	}
-	if err := p.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-}
-
-func TestLaunchedAgentFails(t *testing.T) {
-	var stderr strings.Builder
-	p := launch(t, "fails", &stderr)
-	if _, err := p.Initialize(t.Context()); !errors.Is(err, rpc.ErrClosed) {
-		t.Errorf("Initialize: %v", err)
-	}
-	var exit *exec.ExitError
-	if err := p.Close(); !errors.As(err, &exit) || exit.ExitCode() != 7 || !strings.Contains(stderr.String(), "out of luck") {
-		t.Errorf("Close: %v, stderr %q", err, stderr.String())
-	}
-}
-
-func TestLaunchedAgentDoesNotEnd(t *testing.T) {
-	p := launch(t, "stays", nil)
-	if err := p.Close(); err == nil {
-		t.Error("a killed agent is no proper end")
-	}
-}
-
-func TestLaunchNothing(t *testing.T) {
-	if _, err := host.Launch(t.Context(), host.Command{}, host.Config{}); err == nil {
-		t.Error("no command, no error")
-	}
-	if _, err := host.Launch(t.Context(), host.Command{Args: []string{"no-such-agent-here"}}, host.Config{}); err == nil || !strings.Contains(err.Error(), "no-such-agent-here") {
 		t.Errorf("got %v", err)
 	}
 }

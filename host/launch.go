@@ -3,170 +3,227 @@ package host
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"sync"
 	"time"
-
-	"github.com/acpkit/acpkit/rpc"
 )
 
 const (
-	// termGrace is how long the agent has between the polite signal and the end.
-	termGrace = 2 * time.Second
-	// orphanGrace is how long the output may stay open when the agent has
-	// exited: its last frames may be on their way, but a process that it left
-	// behind may also hold the pipe for ever.
-	orphanGrace = time.Second
+	defaultGrace     = 10 * time.Second
+	defaultTermGrace = 2 * time.Second
+
+	// killLimit is how long a killed process may take to be gone. Only one that
+	// hangs in the system takes so long.
+	killLimit = 5 * time.Second
+	// flushLimit bounds what Close sends to an agent that does not read.
+	flushLimit = 5 * time.Second
+	// drainPause ends the reading of an agent that is gone: so long nothing more
+	// came of a pipe that some process still holds open.
+	drainPause = time.Second
 )
 
-// Command is an agent to launch. It is started directly, never through a shell,
-// whose profile could print into the connection.
+// Command is an agent to launch. No shell is involved: the program gets exactly
+// these arguments.
 type Command struct {
 	Args []string // program and arguments
 	Dir  string   // working directory; "" for ours
 	Env  []string // environment; nil for ours
-	// Stderr gets the agent's diagnostics; nil drops them. A Stderr that is slow
-	// never holds up the agent: what it cannot take in time is left out, and it
-	// is told how much.
+	// Stderr gets the agent's diagnostics; nil drops them. A slow writer does not
+	// slow down the agent: what it cannot take in time is left out, with a note
+	// in its place. The last lines also stand in errors about the agent's end.
 	Stderr io.Writer
 	// Grace is how long the agent may take to exit after its input has been
-	// closed. Then it is asked to by a signal, and 2 s later killed, with all
-	// processes it has started. Default 10 s.
+	// closed, before it is told to (SIGTERM). Default 10 s.
 	Grace time.Duration
+	// TermGrace is how long it may take then, before it is killed. It is also
+	// what the agent's own processes have when they outlive it. Default 2 s.
+	TermGrace time.Duration
 }
 
-// Process is a host whose agent is a child process.
+// Process is a host whose agent is a child process, together with all that the
+// agent starts: on Unix its process group. (A process that leaves the group, by
+// setsid, is on its own. On Windows, where there is no SIGTERM, the tree is
+// killed without it, and what outlives an agent that has exited is not found.)
 type Process struct {
 	*Host
 	cmd    *exec.Cmd
-	grace  time.Duration
-	stderr *tail
-	exited chan struct{} // closed when exit is set
-	exit   error         // nil for exit status 0
-	close  func() error
+	limits Command
+	output *output
+	stderr *stderr
+	exited chan struct{} // the agent has exited and is reaped; status is set
+	gone   chan struct{} // and so has its tree
+	status error         // of cmd.Wait
+	finish func() error  // closes once
 }
 
-// Launch starts the agent and connects to it. The agent and what it has started
-// are killed when ctx ends. Call Close to end it in order.
+// Launch starts the agent and connects to it. Agent and tree are killed when ctx
+// ends. Call Close to end them in order.
 func Launch(ctx context.Context, c Command, conf Config) (*Process, error) {
 	if len(c.Args) == 0 {
 		return nil, errors.New("no agent command")
 	}
-	p := &Process{cmd: exec.Command(c.Args[0], c.Args[1:]...), grace: cmp.Or(c.Grace, 10*time.Second), stderr: newTail(c.Stderr), exited: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Env = c.Dir, c.Env
-	ownGroup(p.cmd)
-	// Pipes of our own: those of exec are closed when the process exits, with
-	// what it has still said in them.
-	var files [6]*os.File
-	closeAll := func(list ...*os.File) {
-		for _, f := range list {
+	c.Grace = cmp.Or(c.Grace, defaultGrace)
+	c.TermGrace = cmp.Or(c.TermGrace, defaultTermGrace)
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killTree(cmd.Process) }
+
+	var pipes [3][2]*os.File // read and write end of stdin, stdout, stderr
+	closeAll := func(all ...*os.File) {
+		for _, f := range all {
 			_ = f.Close()
 		}
 	}
-	for i := 0; i < len(files); i += 2 {
-		var err error
-		if files[i], files[i+1], err = os.Pipe(); err != nil {
-			closeAll(files[:i]...)
-			return nil, err
+	for i := range pipes {
+		r, w, err := os.Pipe()
+		if err != nil {
+			for _, p := range pipes[:i] {
+				closeAll(p[:]...)
+			}
+			return nil, fmt.Errorf("launching the agent: %w", err)
 		}
+		pipes[i] = [2]*os.File{r, w}
 	}
-	stdin, stdout, stderr := files[1], files[2], files[4]
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = files[0], files[3], files[5]
-	err := p.cmd.Start()
-	closeAll(files[0], files[3], files[5])
+	// Files, not readers and writers: Wait then waits for the agent alone, and
+	// not for whoever else holds its pipes.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes[0][0], pipes[1][1], pipes[2][1]
+	err := cmd.Start()
+	closeAll(pipes[0][0], pipes[1][1], pipes[2][1])
 	if err != nil {
-		closeAll(stdin, stdout, stderr)
-		return nil, fmt.Errorf("launching the agent: %w", err)
+		closeAll(pipes[0][1], pipes[1][0], pipes[2][0])
+		return nil, startError(c, err)
 	}
-	go p.stderr.drain(stderr)
-	p.Host = connect(stdout, stdin, conf, p.lastWords)
-	stop := context.AfterFunc(ctx, func() { killTree(p.cmd) })
-	go func() {
-		p.exit = p.cmd.Wait()
-		close(p.exited)
-		select {
-		case <-p.done:
-		case <-time.After(orphanGrace):
-		}
-		killTree(p.cmd) // what it has left behind
-		select {
-		case <-p.done:
-		case <-time.After(orphanGrace): // a process that has left the group holds the pipe
-			_ = stdout.SetReadDeadline(time.Now())
-			<-p.done
-		}
-		closeAll(stdout)
-		p.stderr.stop(stderr)
-		stop()
-	}()
-	p.close = sync.OnceValue(p.end)
+	p := &Process{cmd: cmd, limits: c, output: &output{f: pipes[1][0]}, stderr: readStderr(pipes[2][0], c.Stderr),
+		exited: make(chan struct{}), gone: make(chan struct{})}
+	p.finish = sync.OnceValue(p.end)
+	p.Host = newHost(p.output, pipes[0][1], conf)
+	p.Host.process = p
+	p.Host.start()
+	go p.reap()
 	return p, nil
 }
 
-// Close closes the agent's input and waits until it has exited; an agent that
-// does not is killed (Command.Grace). No process that it has started remains.
-// An exit status other than 0 is an error, with the last lines of stderr. Close
-// may be called more than once, and at the same time.
-func (p *Process) Close() error { return p.close() }
+func startError(c Command, err error) error {
+	switch {
+	case ctxError(err):
+		return err
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("launching the agent: %w; install %s or give its full path", err, c.Args[0])
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("launching the agent: %w; check the path of the program and the working directory", err)
+	}
+	return fmt.Errorf("launching the agent: %w", err)
+}
+
+func ctxError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// reap waits for the agent, and ends what it leaves behind: the group is
+// signalled now or never, since its id may belong to others later.
+func (p *Process) reap() {
+	p.status = p.cmd.Wait()
+	close(p.exited)
+	p.output.drain()
+	endTree(p.cmd.Process, p.limits.TermGrace)
+	close(p.gone)
+}
+
+// Close ends the agent in order: it sends what waits to be sent and closes the
+// agent's input, waits for the agent to exit (Command.Grace), terminates it and
+// its tree (Command.TermGrace), and kills them. When it returns, none of them is
+// left. An exit status other than 0 is an error, and so is an agent that had to
+// be ended. Otherwise it is as Host.Close: idempotent, for any goroutine but a
+// handler's.
+func (p *Process) Close() error { return p.finish() }
 
 func (p *Process) end() error {
-	quitting := make(chan error, 1)
-	go func() { quitting <- p.Host.Close() }()
-	for _, step := range []struct {
-		wait time.Duration
-		then func(*exec.Cmd)
-	}{{p.grace, terminateTree}, {termGrace, killTree}} {
-		select {
-		case <-p.exited:
-		case <-time.After(step.wait):
-			step.then(p.cmd)
-			continue
+	start := time.Now()
+	p.endInput(min(flushLimit, p.limits.Grace))
+	forced := ""
+	if !within(p.exited, p.limits.Grace-time.Since(start)) {
+		forced = fmt.Sprintf("; it was still there %v after the end of its input, and was ended", p.limits.Grace)
+		if !terminateTree(p.cmd.Process) || !within(p.exited, p.limits.TermGrace) {
+			forced += " by force"
+			_ = killTree(p.cmd.Process)
 		}
-		break
 	}
-	<-p.exited
-	err := <-quitting
-	<-p.stderr.stopped
-	if p.exit != nil {
-		return p.explain()
+	if !within(p.gone, p.limits.TermGrace+2*killLimit) {
+		p.stop(errors.New("the agent's process cannot be killed"))
+		_ = p.output.Close()
+		<-p.done
+		return errors.Join(p.err, fmt.Errorf("the agent's process %d cannot be killed", p.cmd.Process.Pid))
 	}
-	return err
+	<-p.done // its output has ended, at the latest by drain
+	_ = p.output.Close()
+	p.stderr.close(p.limits.Grace)
+	if p.status == nil {
+		return p.err
+	}
+	return errors.Join(p.err, fmt.Errorf("the agent ended: %w%s%s", p.status, forced, p.stderr.said()))
 }
 
-// lastWords says how the agent ended, for calls that fail because it did.
-func (p *Process) lastWords() error {
+// explain says how the agent ended, in an error of a call that failed for that
+// reason. A process exits a moment after its output has closed, as a rule.
+func (p *Process) explain(err error) error {
+	if !within(p.exited, time.Second) {
+		return fmt.Errorf("%w: the agent has closed its output, but still runs%s", err, p.stderr.said())
+	}
+	within(p.stderr.read, 100*time.Millisecond) // a grandchild may hold it open
+	if p.status == nil {
+		return fmt.Errorf("%w: the agent has exited with status 0%s", err, p.stderr.said())
+	}
+	return fmt.Errorf("%w: the agent ended: %w%s", err, p.status, p.stderr.said())
+}
+
+// condition says how the agent is that does not answer.
+func (p *Process) condition() string {
+	state := "still runs"
 	select {
 	case <-p.exited:
-	case <-time.After(orphanGrace): // it has closed its output and lives on
-		return p.stderr.quote(errors.New("the agent has closed its output"))
+		state = "has exited"
+	default:
 	}
-	<-p.stderr.stopped
-	return p.explain()
+	return fmt.Sprintf("; %q (process %d) %s%s", p.limits.Args[0], p.cmd.Process.Pid, state, p.stderr.said())
 }
 
-// explain is called when the agent has exited.
-func (p *Process) explain() error {
-	if p.exit == nil {
-		return p.stderr.quote(errors.New("the agent has exited (status 0)"))
-	}
-	return p.stderr.quote(fmt.Errorf("the agent has ended: %w", p.exit))
+// output is the agent's output. When the agent is gone, it ends also where
+// another process holds the pipe open.
+type output struct {
+	f     *os.File
+	armed bool // drain was called; used by Read alone
 }
 
-// explaining adds to a call that fails with the connection why it has ended.
-type explaining struct {
-	*rpc.Conn
-	why func() error
+// drain lets a Read wait no longer than drainPause.
+func (o *output) drain() {
+	if o.f.SetReadDeadline(time.Unix(1, 0)) != nil { // no deadlines here (Windows)
+		time.AfterFunc(drainPause, func() { _ = o.f.Close() })
+	}
 }
 
-func (e explaining) Call(ctx context.Context, method string, params rpc.Appender) (result json.RawMessage, err error) {
-	result, err = e.Conn.Call(ctx, method, params)
-	if errors.Is(err, rpc.ErrClosed) {
-		err = fmt.Errorf("%w: %w", err, e.why())
+func (o *output) Read(b []byte) (int, error) {
+	for {
+		if o.armed {
+			_ = o.f.SetReadDeadline(time.Now().Add(drainPause))
+		}
+		n, err := o.f.Read(b)
+		switch {
+		case errors.Is(err, os.ErrClosed):
+			return n, io.EOF
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return n, err
+		case o.armed:
+			return n, io.EOF
+		}
+		o.armed = true // drain has interrupted this Read: what is in the pipe counts
 	}
-	return result, err
 }
+
+// Close ends a Read.
+func (o *output) Close() error { return o.f.Close() }

@@ -2,40 +2,35 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
-// errPromptCancelled is the cause of contexts that a cancelled prompt ends.
-var errPromptCancelled = errors.New("the prompt was cancelled")
-
-var errBusy = errors.New("the session has a running prompt")
-
 // Session is one conversation with the agent.
 type Session struct {
 	ID            acp.SessionID
-	Modes         *acp.SessionModeState     // as the answer said that opened it; see State
+	Modes         *acp.SessionModeState     // as they were when it was opened
 	ConfigOptions []acp.SessionConfigOption // the same
 
 	host *Host
 
-	mu     sync.Mutex
-	state  State
-	turn   *Turn                   // of the running prompt, or a replay
-	prompt context.Context         // of the running prompt, nil when idle
-	cancel context.CancelCauseFunc // ends it
+	mu      sync.Mutex // never held while something is sent; registry.mu may be taken inside
+	running *prompt    // nil when idle
+	between record     // what came outside turns
+	closed  bool
 }
 
 // Turn is what a prompt turn showed.
 type Turn struct {
 	StopReason acp.StopReason
-	Updates    []acp.SessionUpdate // in order
+	// Updates are in order. Adjacent pieces of one text are joined.
+	Updates []acp.SessionUpdate
+	// Omitted is how many updates at the end went beyond Config.MaxRecord.
+	Omitted int
 }
 
 // Text is the agent's answer: its message chunks joined.
@@ -51,132 +46,120 @@ func (t *Turn) Text() string {
 	return b.String()
 }
 
-// Prompt sends text and returns when the turn has ended. When ctx ends
-// meanwhile, the turn is cancelled and Prompt still waits for its answer, whose
-// stop reason is then `cancelled`; when it has ended before, nothing is sent.
-// While another prompt of the session runs, Prompt is an error. An agent that
-// does not answer a cancelled prompt is given up after Config.CancelGrace: that
-// is an error too, and the session and all others stay usable.
-func (s *Session) Prompt(ctx context.Context, text string) (*Turn, error) {
-	return s.PromptBlocks(ctx, &acp.TextContent{Text: text})
-}
-
-// PromptBlocks is Prompt for any content.
-func (s *Session) PromptBlocks(ctx context.Context, blocks ...acp.ContentBlock) (*Turn, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	running, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancel(nil)
+// Unprompted returns, and forgets, what has come outside of prompt turns since
+// the last time: commands and modes after the session was opened, late updates
+// of a turn that was given up, and the like. Adjacent pieces of one text are
+// joined.
+func (s *Session) Unprompted() []acp.SessionUpdate {
 	s.mu.Lock()
-	if s.turn != nil {
-		s.mu.Unlock()
-		return nil, errBusy
+	defer s.mu.Unlock()
+	updates, omitted := s.between.take()
+	if omitted > 0 && s.between.max >= 0 {
+		s.host.log.Warn("updates outside of a turn went beyond MaxRecord", "session", s.ID, "omitted", omitted)
 	}
-	turn := &Turn{}
-	s.turn, s.prompt, s.cancel = turn, running, cancel
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.turn, s.prompt, s.cancel = nil, nil, nil
-		s.mu.Unlock()
-	}()
-
-	// The call outlives ctx: a cancelled turn is answered like any other.
-	call, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer giveUp(nil)
-	sent := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		select {
-		case <-sent: // a cancel ahead of its prompt would cancel nothing
-			_ = s.Cancel(context.WithoutCancel(ctx))
-		case <-running.Done():
-		}
-	})
-	defer stop()
-	context.AfterFunc(running, func() {
-		if errors.Is(context.Cause(running), errPromptCancelled) {
-			grace := s.host.conf.CancelGrace
-			time.AfterFunc(grace, func() { giveUp(fmt.Errorf("the agent has not answered the cancelled prompt within %s", grace)) })
-		}
-	})
-	agent := acp.Agent{Caller: announcing{s.host.Agent.Caller, sync.OnceFunc(func() { close(sent) })}}
-	res, err := agent.SessionPrompt(call, &acp.PromptRequest{SessionID: s.ID, Prompt: blocks})
-	if err != nil {
-		return turn, err
-	}
-	turn.StopReason = res.StopReason
-	return turn, nil
-}
-
-// announcing is a Caller that says when a call stands in the output.
-type announcing struct {
-	acp.Caller
-	sent func()
-}
-
-func (a announcing) Call(ctx context.Context, method string, params interface{ AppendJSON(b []byte) []byte }) (json.RawMessage, error) {
-	return a.Caller.Call(ctx, method, announced{params, a.sent})
-}
-
-// announced is written while the output is locked: what is sent after it stands
-// behind it.
-type announced struct {
-	params interface{ AppendJSON(b []byte) []byte }
-	sent   func()
-}
-
-func (a announced) AppendJSON(b []byte) []byte {
-	b = a.params.AppendJSON(b)
-	a.sent()
-	return b
+	return updates
 }
 
 // Cancel stops the running prompt: the agent is told, and open permission
-// requests of the session are answered `cancelled`.
+// requests of the session are answered `cancelled`. The prompt then has
+// Config.CancelGrace to be answered.
 func (s *Session) Cancel(ctx context.Context) error {
-	err := s.host.Agent.SessionCancel(ctx, &acp.CancelNotification{SessionID: s.ID})
-	s.cancelPrompt()
+	s.mu.Lock()
+	p := s.running
+	s.mu.Unlock()
+	if p != nil {
+		return p.stop(ctx)
+	}
+	return s.host.Agent.SessionCancel(ctx, &acp.CancelNotification{SessionID: s.ID})
+}
+
+// Close ends the session at both ends: a running prompt is cancelled, the agent
+// is told if it said in Initialize that it knows session/close, and the Host
+// forgets the session, whatever the agent answers.
+func (s *Session) Close(ctx context.Context) error {
+	defer s.drop()
+	s.mu.Lock()
+	p, closed := s.running, s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	if p != nil {
+		if err := p.stop(ctx); err != nil {
+			return err
+		}
+	}
+	if caps := s.host.agent.Load(); caps == nil || caps.SessionCapabilities.Close == nil {
+		return nil
+	}
+	_, err := s.host.Agent.SessionClose(ctx, &acp.CloseSessionRequest{SessionID: s.ID})
 	return err
 }
 
-// cancelPrompt ends the open questions of the running prompt.
-func (s *Session) cancelPrompt() {
+func (s *Session) drop() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cancel != nil {
-		s.cancel(errPromptCancelled)
+	s.closed = true
+	idle := s.running == nil || s.running.abandoned
+	s.mu.Unlock()
+	if idle { // else the end of the prompt drops it: its last updates count
+		s.host.sessions.drop(s)
 	}
 }
 
-func (s *Session) endReplay() {
+// begin makes p the running prompt.
+func (s *Session) begin(p *prompt) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turn = nil
+	switch {
+	case s.closed:
+		return fmt.Errorf("session %q is closed", s.ID)
+	case s.running != nil && s.running.abandoned:
+		return fmt.Errorf("%w: the session's last prompt was cancelled and still has no answer", ErrNoAnswer)
+	case s.running != nil:
+		return errors.New("the session has a running prompt")
+	}
+	s.running = p
+	return nil
 }
 
-// record takes an update, and adds it to the running turn.
-func (s *Session) record(u acp.SessionUpdate) {
+// end is called when p has its answer, or will never have one.
+func (s *Session) end(p *prompt) {
+	s.mu.Lock()
+	p.over = true
+	s.mu.Unlock()
+	close(p.answered)
+	p.cancel(nil)
+	p.stops.Wait() // so that its cancel is not sent behind the next prompt
+	s.mu.Lock()
+	s.running = nil
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		s.host.sessions.drop(s)
+	}
+}
+
+// record adds an update to the turn it came in.
+func (s *Session) record(u acp.SessionUpdate, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state.apply(u)
-	if s.turn != nil && !s.host.conf.NoRecord {
-		s.turn.Updates = append(s.turn.Updates, u)
+	if p := s.running; p != nil && !p.abandoned && p.isSent() {
+		p.record.add(u, size)
+		return
 	}
+	s.between.add(u, size)
 }
 
 // whilePrompting returns a context that also ends when the running prompt does.
 func (s *Session) whilePrompting(ctx context.Context) (context.Context, func()) {
-	var prompt context.Context
-	if s != nil {
-		s.mu.Lock()
-		prompt = s.prompt
-		s.mu.Unlock()
-	}
+	s.mu.Lock()
+	p := s.running
+	s.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
-	if prompt == nil {
+	if p == nil {
 		return ctx, func() { cancel(nil) }
 	}
-	stop := context.AfterFunc(prompt, func() { cancel(context.Cause(prompt)) })
+	stop := context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })
 	return ctx, func() { stop(); cancel(nil) }
 }

@@ -11,103 +11,125 @@ import (
 )
 
 const (
-	maxWaiting = 1 << 20 // bytes of stderr that wait for a slow writer
-	maxTail    = 4 << 10 // bytes of its end that are kept for errors
+	maxTail      = 4 << 10   // kept of stderr for error messages
+	maxTailLines = 10        // shown of it
+	maxUnwritten = 256 << 10 // may wait for a slow writer
 )
 
-// tail reads all that an agent says on stderr at once, so that it never blocks
-// there, hands it on as fast as the writer takes it, and remembers the end.
-type tail struct {
-	w       io.Writer
-	stopped chan struct{} // closed when everything has been read and handed on
+// stderr reads an agent's diagnostics as fast as they come. One goroutine reads,
+// another passes on to the writer, so that a slow one stops only itself.
+type stderr struct {
+	f       *os.File
+	read    chan struct{} // closed when reading has ended
+	written chan struct{} // closed when the writer has got all it gets
 
-	mu      sync.Mutex
-	more    sync.Cond
-	waiting []byte
-	dropped int
-	end     []byte
-	eof     bool
+	mu        sync.Mutex
+	more      sync.Cond // there is something to write, or reading has ended
+	tail      []byte
+	unwritten []byte
+	lost      int // bytes left out ahead of unwritten
+	ended     bool
 }
 
-func newTail(w io.Writer) *tail {
-	t := &tail{w: w, stopped: make(chan struct{})}
-	t.more.L = &t.mu
+func readStderr(f *os.File, w io.Writer) *stderr {
+	s := &stderr{f: f, read: make(chan struct{}), written: make(chan struct{})}
+	s.more.L = &s.mu
+	go s.readAll(w != nil)
 	if w == nil {
-		t.w = io.Discard
+		close(s.written)
+	} else {
+		go s.writeAll(w)
 	}
-	return t
+	return s
 }
 
-// drain runs until stderr ends.
-func (t *tail) drain(stderr *os.File) {
-	handed := make(chan struct{})
-	go t.forward(handed)
-	defer stderr.Close()
-	buf := make([]byte, 32<<10)
+func (s *stderr) readAll(keep bool) {
+	defer close(s.read)
+	buf := make([]byte, 16<<10)
 	for {
-		n, err := stderr.Read(buf)
-		t.mu.Lock()
-		t.end = append(t.end, buf[:n]...)
-		t.end = t.end[max(0, len(t.end)-maxTail):]
-		if room := maxWaiting - len(t.waiting); n > room {
-			t.dropped += n - room
-			n = room
+		n, err := s.f.Read(buf)
+		s.mu.Lock()
+		s.tail = keepLast(append(s.tail, buf[:n]...), maxTail)
+		if keep {
+			s.unwritten = append(s.unwritten, buf[:n]...)
+			if over := len(s.unwritten) - maxUnwritten; over > 0 {
+				s.lost += over
+				s.unwritten = keepLast(s.unwritten, maxUnwritten)
+			}
 		}
-		t.waiting = append(t.waiting, buf[:n]...)
-		t.eof = err != nil
-		t.more.Signal()
-		t.mu.Unlock()
+		s.ended = err != nil
+		s.more.Signal()
+		s.mu.Unlock()
 		if err != nil {
-			break
-		}
-	}
-	select {
-	case <-handed:
-	case <-time.After(orphanGrace): // a writer that hangs must not keep us
-	}
-	close(t.stopped)
-}
-
-func (t *tail) forward(done chan struct{}) {
-	defer close(done)
-	for {
-		t.mu.Lock()
-		for len(t.waiting) == 0 && t.dropped == 0 && !t.eof {
-			t.more.Wait()
-		}
-		next, dropped := t.waiting, t.dropped
-		t.waiting, t.dropped = nil, 0
-		t.mu.Unlock()
-		if len(next) == 0 && dropped == 0 {
 			return
 		}
-		if dropped > 0 {
-			next = fmt.Appendf(next, "\n[%d bytes of the agent's stderr left out]\n", dropped)
+	}
+}
+
+func (s *stderr) writeAll(w io.Writer) {
+	defer close(s.written)
+	for {
+		b := s.next()
+		if b == nil {
+			return
 		}
-		if _, err := t.w.Write(next); err != nil {
-			return // it has said that it wants no more
+		if _, err := w.Write(b); err != nil {
+			return // the writer's own matter; reading goes on
 		}
 	}
 }
 
-// stop ends drain when the agent is gone: a process that it left behind may hold
-// stderr open.
-func (t *tail) stop(stderr *os.File) {
-	select {
-	case <-t.stopped:
-	case <-time.After(orphanGrace):
-		_ = stderr.SetReadDeadline(time.Now())
-		<-t.stopped
+// next waits for what is to be written; nil means the end.
+func (s *stderr) next() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.unwritten) == 0 && !s.ended {
+		s.more.Wait()
 	}
+	b := s.unwritten
+	if s.lost > 0 {
+		b = append(fmt.Appendf(nil, "\n[%d bytes of stderr left out here]\n", s.lost), b...)
+	}
+	s.unwritten, s.lost = nil, 0
+	return b
 }
 
-// quote adds the end of stderr to the error.
-func (t *tail) quote(err error) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	end := strings.TrimSpace(strings.ToValidUTF8(string(bytes.TrimRight(t.end, "\x00")), "\uFFFD"))
-	if end == "" {
-		return err
+// close ends reading, and waits for the writer no longer than limit.
+func (s *stderr) close(limit time.Duration) {
+	// All that the agent wrote stands in the pipe. Who still holds it open has
+	// left the agent's tree.
+	if !within(s.read, 100*time.Millisecond) {
+		_ = s.f.Close()
+		<-s.read
 	}
-	return fmt.Errorf("%w; the end of its stderr:\n%s", err, end)
+	_ = s.f.Close()
+	within(s.written, limit)
+}
+
+// said is the end of what the agent wrote, to go behind an error; "" when it
+// wrote nothing. It is quoted: an agent must not steer a terminal through an
+// error message.
+func (s *stderr) said() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tail := bytes.TrimSpace(s.tail)
+	for i, n := len(tail), 0; i > 0; i-- {
+		if tail[i-1] == '\n' {
+			if n++; n == maxTailLines {
+				tail = tail[i:]
+				break
+			}
+		}
+	}
+	if len(tail) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; last on stderr: %q", strings.ToValidUTF8(string(tail), "\uFFFD"))
+}
+
+func keepLast(b []byte, n int) []byte {
+	if len(b) <= n {
+		return b
+	}
+	return append(b[:0], b[len(b)-n:]...)
 }

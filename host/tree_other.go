@@ -3,21 +3,28 @@
 package host
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
+	"time"
 )
 
 func ownGroup(*exec.Cmd) {}
 
-// terminateTree does nothing: there is no polite signal for a program without a
-// window.
-func terminateTree(*exec.Cmd) {}
+// terminateTree has nothing to ask a process with here.
+func terminateTree(*os.Process) bool { return false }
 
-// killTree ends the agent and, on Windows, what it has started.
-func killTree(cmd *exec.Cmd) {
+// killTree kills the agent and, on Windows, its descendants.
+func killTree(p *os.Process) error {
 	if runtime.GOOS == "windows" {
-		_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run()
+		if exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(p.Pid)).Run() == nil {
+			return nil
+		}
 	}
-	_ = cmd.Process.Kill()
+	return p.Kill()
 }
+
+// endTree can find nobody: the way to the descendants leads through the agent,
+// which has exited.
+func endTree(*os.Process, time.Duration) {}

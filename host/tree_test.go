@@ -6,229 +6,188 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/host"
-	"github.com/acpkit/acpkit/rpc"
 )
 
-// playTree is what a process of the test's agent tree does; see TestMain.
-func playTree(role string) {
-	self, _ := os.Executable()
-	child := func(role string, out io.Writer) *exec.Cmd {
-		cmd := exec.Command(self)
-		cmd.Env = append(os.Environ(), "HOST_TEST_AGENT="+role)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, out, os.Stderr
-		if err := cmd.Start(); err != nil {
-			panic(err)
+// alive returns which of the processes are there. One that is dead and not
+// reaped by a parent of its own (in a container nobody may) is not.
+func alive(pids []string) (left []string) {
+	for _, pid := range pids {
+		n, err := strconv.Atoi(pid)
+		if err != nil || syscall.Kill(n, 0) != nil {
+			continue
 		}
-		return cmd
+		stat, _ := os.ReadFile("/proc/" + pid + "/stat")
+		if _, state, ok := strings.Cut(string(stat), ") "); ok && strings.HasPrefix(state, "Z") {
+			continue
+		}
+		left = append(left, pid)
 	}
-	note := func() { // so that the test can look whether it lives
-		dir := os.Getenv("HOST_TEST_PIDS")
-		_ = os.WriteFile(filepath.Join(dir, role+"-"+strconv.Itoa(os.Getpid())), nil, 0o600)
-	}
-	note()
-	switch role {
-	case "wrapper", "wrapper2": // a launcher before the agent, as npx is
-		next := map[string]string{"wrapper": "wrapper2", "wrapper2": "deaf"}[role]
-		_ = child(next, os.Stdout).Wait()
-	case "deaf": // ignores the end of its input and the polite signal
-		signal.Ignore(syscall.SIGTERM)
-		go func() { _ = serve(os.Stdin, os.Stdout, fake{}) }()
-		forever()
-	case "polite": // ignores the end of its input
-		stop := make(chan os.Signal, 1)
-		signal.Notify(stop, syscall.SIGTERM)
-		<-stop
-		fmt.Fprintln(os.Stderr, "asked to stop")
-		os.Exit(3)
-	case "orphan": // leaves a child behind that holds its pipes
-		child("holder", os.Stdout)
-		_ = serve(os.Stdin, os.Stdout, fake{})
-	case "args":
-		fmt.Fprintf(os.Stderr, "%q", os.Args[1:])
-	case "holder":
-		forever()
-	case "dies": // in the middle of a turn
-		f := fake{prompt: dieInTurn}
-		_ = serve(os.Stdin, os.Stdout, f)
-	}
+	return left
 }
 
-// launchTree starts a role and returns a function that gives its processes that
-// still live.
-func launchTree(t *testing.T, role string, grace time.Duration, stderr io.Writer) (*host.Process, func() []string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	p, err := host.Launch(t.Context(), host.Command{Args: []string{self}, Stderr: stderr, Grace: grace,
-		Env: append(os.Environ(), "HOST_TEST_AGENT="+role, "HOST_TEST_PIDS="+dir, "GORACE=atexit_sleep_ms=0")}, host.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Close() })
-	return p, func() (alive []string) {
-		files, _ := os.ReadDir(dir)
-		if len(files) == 0 {
-			t.Error("no process has noted itself")
-		}
-		for _, f := range files {
-			_, text, _ := strings.Cut(f.Name(), "-")
-			pid, _ := strconv.Atoi(text)
-			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-			if err == nil && !strings.Contains(string(stat), ") Z ") || err != nil && !errors.Is(err, os.ErrNotExist) {
-				alive = append(alive, f.Name())
+func zombie(pid string) bool {
+	stat, _ := os.ReadFile("/proc/" + pid + "/stat")
+	_, state, ok := strings.Cut(string(stat), ") ")
+	return ok && strings.HasPrefix(state, "Z")
+}
+
+// Close ends the whole tree, in steps: the end of input, SIGTERM, SIGKILL. The
+// steps that are not needed do not come.
+//
+// BL-122: behind wrappers, one or two levels, no process remains.
+func TestCloseEndsTheTree(t *testing.T) {
+	for _, c := range []struct {
+		roles       string
+		processes   int
+		grace, term time.Duration
+		err         string // "" for an orderly end
+		atLeast     time.Duration
+	}{
+		{"good", 1, patience, patience, "", 0},
+		{"wrap,good", 2, patience, patience, "", 0},
+		{"wrap,wrap,good", 3, patience, patience, "", 0},
+		{"wrap,wrap,fails", 3, patience, patience, "exit status 7; last on stderr: \"out of luck\"", 0},
+		{"stays", 1, short, patience, "signal: terminated; it was still there 50ms after the end of its input, and was ended", short},
+		{"wrap,wrap,stays", 3, short, patience, "terminated", short},
+		{"stubborn", 1, short, short, "signal: killed; it was still there 50ms after the end of its input, and was ended by force", 2 * short},
+		{"wrap,stubborn", 2, short, short, "terminated", 2 * short},
+		{"wrap,wrap,stubborn", 3, short, short, "terminated", 2 * short},
+		{"nurse,stays", 2, patience, patience, "", 0},     // a child that outlives the agent, with its pipes,
+		{"nurse,stubborn", 2, patience, short, "", short}, // and does not listen to SIGTERM
+		{"wrap,nurse,stubborn", 3, patience, short, "", short},
+		{"nurse,wrap,stubborn", 3, patience, short, "", short},
+	} {
+		t.Run(c.roles, func(t *testing.T) {
+			t.Parallel()
+			p := launch(t, c.roles, func(command *host.Command, _ *host.Config) { command.Grace, command.TermGrace = c.grace, c.term })
+			pids := p.processes(t, c.processes)
+			// A child says who it is before it stops listening.
+			if strings.Contains(c.roles, "stubborn") {
+				eventually(t, "deaf to SIGTERM", func() bool { return ignoresTerm(pids) })
 			}
-		}
-		return alive
+			start := time.Now()
+			err := p.Close()
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("Close: %v", err)
+			}
+			if took := time.Since(start); took < c.atLeast || took > 30*time.Second {
+				t.Errorf("Close took %v", took)
+			}
+			if left := alive(pids); len(left) > 0 {
+				t.Errorf("%v of %v are left", left, pids)
+			}
+			if agent := fmt.Sprint(p.Pid()); zombie(agent) {
+				t.Errorf("%s is a zombie", agent)
+			}
+		})
 	}
 }
 
-// gone waits until no process lives: the kernel needs a moment for a kill.
-func gone(t *testing.T, alive func() []string) {
-	t.Helper()
-	for range 200 {
-		if len(alive()) == 0 {
-			return
+// ignoresTerm tells whether the process that came last ignores SIGTERM. Outside
+// Linux it cannot be told, and time must do.
+func ignoresTerm(pids []string) bool {
+	for _, pid := range pids {
+		status, err := os.ReadFile("/proc/" + pid + "/status")
+		if err != nil {
+			time.Sleep(200 * time.Millisecond)
+			return true
 		}
-		time.Sleep(10 * time.Millisecond)
+		_, rest, _ := strings.Cut(string(status), "SigIgn:")
+		mask, _ := strconv.ParseUint(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]), 16, 64)
+		if mask&(1<<(uint(syscall.SIGTERM)-1)) != 0 {
+			return true
+		}
 	}
-	t.Errorf("still there: %v", alive())
+	return false
 }
 
-// The real agent stands behind two launchers and ignores everything: no process
-// of the tree remains. BL-122, BL-124: a host that gives up leaves none.
-func TestTreeIsKilled(t *testing.T) {
-	p, alive := launchTree(t, "wrapper", 100*time.Millisecond, nil)
-	if _, err := p.Initialize(t.Context()); err != nil { // all three run
+// A launcher that is killed takes the agent with it, and the calls fail, though
+// the agent still held the pipes.
+//
+// BL-122: the real agent does not stay behind.
+func TestLauncherIsKilled(t *testing.T) {
+	p := launch(t, "wrap,wrap,good", nil)
+	session(t, p.Host)
+	pids := p.processes(t, 3)
+	if err := syscall.Kill(p.Pid(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Close(); err == nil {
-		t.Error("a killed agent is no proper end")
+	select {
+	case <-p.Done():
+	case <-time.After(patience):
+		t.Fatal("the connection does not end")
 	}
-	gone(t, alive)
+	if _, err := p.Initialize(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("a call: %v", err)
+	}
+	eventually(t, "gone, without Close", func() bool { return len(alive(pids)) == 0 })
+	if err := p.Close(); err == nil {
+		t.Error("an orderly end?")
+	}
 }
 
-// An agent that does not mind the end of its input is asked by a signal first.
-func TestTheAgentIsAskedFirst(t *testing.T) {
-	p, alive := launchTree(t, "polite", 500*time.Millisecond, nil)
-	err := p.Close()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(err.Error(), "asked to stop") {
+// The end of Launch's context kills the tree.
+func TestLaunchContextEnds(t *testing.T) {
+	c, pids := command(t, "wrap,wrap,stubborn")
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := host.Launch(ctx, c, host.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := launched{p, pids}.processes(t, 3)
+	cancel()
+	eventually(t, "gone", func() bool { return len(alive(all)) == 0 })
+	if err := p.Close(); !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), "killed")) {
 		t.Errorf("Close: %v", err)
 	}
-	gone(t, alive)
 }
 
-// A process that the agent has left behind holds its pipes: Close returns all
-// the same, and it is killed.
-func TestOrphanHoldsThePipes(t *testing.T) {
-	p, alive := launchTree(t, "orphan", 5*time.Second, nil)
-	if _, err := p.Initialize(t.Context()); err != nil {
-		t.Fatal(err)
+// A process that has left the group, with the pipes, does not hold up Close.
+func TestEscapedProcessHoldsThePipes(t *testing.T) {
+	p := launch(t, "escape,stays", nil)
+	pids := p.processes(t, 2)
+	session(t, p.Host)
+	start := time.Now()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("Close took %v", took)
+	}
+	left := alive(pids)
+	if len(left) != 1 {
+		t.Errorf("%v are left", left)
+	}
+	for _, pid := range left {
+		n, _ := strconv.Atoi(pid)
+		_ = syscall.Kill(n, syscall.SIGKILL)
+	}
+}
+
+// BL-124: loads that fail start nothing. There is one process, and none after
+// Close.
+func TestFailedLoadsLeakNoProcess(t *testing.T) {
+	p := launch(t, "good", nil)
+	session(t, p.Host)
+	for range 5 {
+		var e *acp.Error
+		if _, _, err := p.LoadSession(t.Context(), "gone", "/"); !errors.As(err, &e) || e.Code != acp.ErrorCodeMethodNotFound {
+			t.Errorf("got %v", err)
+		}
 	}
 	if err := p.Close(); err != nil {
-		t.Errorf("Close: %v", err)
+		t.Error(err)
 	}
-	gone(t, alive)
-}
-
-// The context of Launch ends everything.
-func TestContextKillsTheTree(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	p, err := host.Launch(ctx, host.Command{Args: []string{self}, Env: append(os.Environ(), "HOST_TEST_AGENT=wrapper", "HOST_TEST_PIDS="+dir)}, host.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Initialize(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	<-p.Done()
-	if err := p.Close(); err == nil {
-		t.Error("killed, but a proper end")
-	}
-}
-
-// The agent dies in the middle of a turn: the prompt fails at once, and says how
-// the agent ended and what it said last. BL-125 asks for such words too.
-func TestDeathInATurn(t *testing.T) {
-	p, alive := launchTree(t, "dies", time.Second, nil)
-	s := session(t, p.Host)
-	_, err := s.Prompt(t.Context(), "x")
-	if !errors.Is(err, rpc.ErrClosed) || !strings.Contains(err.Error(), "exit status 9") || !strings.Contains(err.Error(), "out of memory, sorry") {
-		t.Errorf("Prompt: %v", err)
-	}
-	if _, err := p.NewSession(t.Context(), "/"); !errors.Is(err, rpc.ErrClosed) {
-		t.Errorf("a call afterwards: %v", err)
-	}
-	for range 3 { // also more than once
-		var exit *exec.ExitError
-		if err := p.Close(); !errors.As(err, &exit) {
-			t.Errorf("Close: %v", err)
-		}
-	}
-	gone(t, alive)
-}
-
-// The agent is started without a shell, whose profile could print into the
-// connection: what a shell would expand comes to it as it is. BL-005.
-func TestNoShell(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stderr strings.Builder
-	p, err := host.Launch(t.Context(), host.Command{Args: []string{self, "$HOME", "a b", ";exit 1"}, Stderr: &stderr, Env: append(os.Environ(), "HOST_TEST_AGENT=args")}, host.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Close(); err != nil || stderr.String() != `["$HOME" "a b" ";exit 1"]` {
-		t.Errorf("%v, arguments %s", err, stderr.String())
-	}
-}
-
-// slowWriter takes its time.
-type slowWriter struct{}
-
-func (slowWriter) Write(p []byte) (int, error) {
-	time.Sleep(300 * time.Millisecond)
-	return len(p), nil
-}
-
-// What reads stderr is slow, and the agent says a lot there: it is not held up.
-func TestStderrHoldsNobodyUp(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := host.Launch(t.Context(), host.Command{Args: []string{self}, Stderr: slowWriter{}, Env: append(os.Environ(), "HOST_TEST_AGENT=talks")}, host.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	if _, err := p.Initialize(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Close(); err != nil || time.Since(start) > 15*time.Second {
-		t.Errorf("Close: %v after %s", err, time.Since(start))
+	if all := p.processes(t, 1); len(all) != 1 || len(alive(all)) != 0 {
+		t.Errorf("%v were started, %v are left", all, alive(all))
 	}
 }

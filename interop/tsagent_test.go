@@ -26,6 +26,7 @@ type goHost struct {
 	place
 	session *host.Session
 	updates atomic.Int64 // that Handlers.SessionUpdate got
+	letters atomic.Int64 // of the agent's text among them
 	stderr  strings.Builder
 }
 
@@ -39,7 +40,11 @@ func newGoHost(t *testing.T, permission permissionFunc) *goHost {
 	command := host.Command{Args: h.recorded(nodeProgram(t), abs(t, "ts/agent.mjs")), Dir: h.workspace, Env: h.env(), Stderr: &h.stderr}
 	var err error
 	h.Process, err = host.Launch(ctx, command, host.Config{Handlers: acp.ClientHandlers{
-		SessionUpdate:            func(context.Context, *acp.SessionNotification) error { h.updates.Add(1); return nil },
+		SessionUpdate: func(_ context.Context, n *acp.SessionNotification) error {
+			h.updates.Add(1)
+			h.letters.Add(int64(len((&host.Turn{Updates: []acp.SessionUpdate{n.Update}}).Text())))
+			return nil
+		},
 		SessionRequestPermission: permission,
 		FSReadTextFile:           readTextFile,
 		FSWriteTextFile:          writeTextFile,
@@ -81,13 +86,14 @@ func (h *goHost) note() string {
 // prompt runs one turn and returns what it showed.
 func (h *goHost) prompt(ctx context.Context, t *testing.T, text string) goTurn {
 	t.Helper()
-	before := h.updates.Load()
+	before, letters := h.updates.Load(), h.letters.Load()
 	turn, err := h.session.Prompt(ctx, text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if n := h.updates.Load() - before; n != int64(len(turn.Updates)) {
-		t.Errorf("%s: SessionUpdate was called %d times, the turn has %d updates", text, n, len(turn.Updates))
+	// The turn joins the pieces of a text.
+	if n := h.updates.Load() - before; n < int64(len(turn.Updates)) || h.letters.Load()-letters != int64(len(turn.Text())) {
+		t.Errorf("%s: SessionUpdate was called %d times, the turn has %d updates; %d and %d letters", text, n, len(turn.Updates), h.letters.Load()-letters, len(turn.Text()))
 	}
 	return goTurn{turn.StopReason, turn.Text(), shown(turn.Updates), h.note()}
 }

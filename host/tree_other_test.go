@@ -1,5 +1,0 @@
-//go:build !unix
-
-package host_test
-
-func playTree(string) {}
