@@ -1,17 +1,18 @@
 package agent
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	"github.com/acpkit/acpkit/agent/internal/event"
+	"github.com/go-faster/jx"
+
 	"github.com/acpkit/acpkit/agent/internal/ledger"
-	"github.com/acpkit/acpkit/agent/internal/session"
 )
 
 // StoredSession is one session of the store, as a list shows it.
@@ -33,8 +34,11 @@ func (a *Agent) Stored(cwd string) ([]StoredSession, error) {
 	return out, err
 }
 
-// FindStored returns the session whose id is, or alone begins with, the prefix.
+// FindStored returns the id that is, or the only one that begins with, the prefix.
 func (a *Agent) FindStored(prefix string) (string, error) {
+	if prefix == "" {
+		return "", errors.New("a session id is empty")
+	}
 	store, err := a.store()
 	if err != nil {
 		return "", err
@@ -48,9 +52,12 @@ func (a *Agent) FindStored(prefix string) (string, error) {
 		if s.ID == prefix {
 			return s.ID, nil
 		}
-		if prefix != "" && strings.HasPrefix(s.ID, prefix) {
+		if strings.HasPrefix(s.ID, prefix) {
 			found = append(found, s.ID)
 		}
+	}
+	if isThere(store, prefix) {
+		return prefix, nil // damaged, so it is in no list
 	}
 	switch len(found) {
 	case 0:
@@ -58,7 +65,25 @@ func (a *Agent) FindStored(prefix string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%q begins more than one session: %s", prefix, strings.Join(found, ", "))
+	return "", ambiguous(prefix, found)
+}
+
+func isThere(store ledger.Store, id string) bool {
+	for _, err := range store.Read(id, 1) {
+		return !errors.Is(err, ledger.ErrUnknown)
+	}
+	return false
+}
+
+// ambiguous names the first of the sessions that begin with the prefix.
+func ambiguous(prefix string, ids []string) error {
+	const most = 5
+	slices.Sort(ids)
+	more := ""
+	if len(ids) > most {
+		more = fmt.Sprintf(" and %d more", len(ids)-most)
+	}
+	return fmt.Errorf("%q begins more than one session: %s%s", prefix, strings.Join(ids[:min(most, len(ids))], ", "), more)
 }
 
 // DeleteStored removes a session for good. One that a process has open is an
@@ -72,45 +97,71 @@ func (a *Agent) DeleteStored(id string) error {
 }
 
 // ExportStored writes a session's records, one JSON object a line: seq, time,
-// kind and data. It also works while a process has the session open.
+// kind and data. It also works while a process has the session open. Nothing of it
+// can steer a terminal.
 func (a *Agent) ExportStored(w io.Writer, id string) error {
+	var line jx.Writer
 	for r, err := range a.records(id) {
 		if err != nil {
 			return err
 		}
-		line, err := json.Marshal(struct {
-			Seq  uint64          `json:"seq"`
-			Time time.Time       `json:"time"`
-			Kind string          `json:"kind"`
-			Data json.RawMessage `json:"data"`
-		}{r.Seq, r.Time, r.Kind, r.Data})
-		if err != nil {
-			return err
+		line.Buf = line.Buf[:0]
+		line.RawStr(`{"seq":`)
+		line.UInt64(r.Seq)
+		line.RawStr(`,"time":"` + r.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00") + `","kind":`)
+		line.Str(r.Kind)
+		line.RawStr(`,"data":`)
+		if r.Data == nil {
+			line.Null()
+		} else {
+			line.Raw(Printable(r.Data))
 		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
+		line.RawStr("}\n")
+		if _, err := w.Write(line.Buf); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// Printable is JSON of the same meaning that a terminal does not obey. What may
+// stand in a string although it is a control, DEL and those above it, becomes an
+// escape, and what is not UTF-8 the replacement character.
+func Printable(data []byte) []byte {
+	var safe []byte
+	done := 0
+	for i := 0; i < len(data); {
+		if data[i] < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(data[i:])
+		if r < 0xa0 || r == utf8.RuneError && size == 1 {
+			safe = fmt.Appendf(append(safe, data[done:i]...), `\u%04x`, r)
+			done = i + size
+		}
+		i += size
+	}
+	if done == 0 {
+		return data
+	}
+	return append(safe, data[done:]...)
+}
+
 // ShowStored writes a session as Markdown, for people. Nothing of it can steer a
 // terminal.
 func (a *Agent) ShowStored(w io.Writer, id string) error {
-	out := &storyWriter{w: w, ends: 2}
-	for e, err := range session.Events(a.records(id)) {
+	t := transcript{w: w}
+	for r, err := range a.records(id) {
 		if err != nil {
 			return err
 		}
-		out.event(e)
-		if out.err != nil {
-			return out.err
+		if t.record(id, r); t.err != nil {
+			return t.err
 		}
 	}
-	if out.ends == 0 {
-		out.print("\n")
-	}
-	return out.err
+	t.end()
+	return t.err
 }
 
 func (a *Agent) records(id string) iter.Seq2[ledger.Record, error] {
@@ -127,106 +178,5 @@ func (a *Agent) records(id string) iter.Seq2[ledger.Record, error] {
 				return
 			}
 		}
-	}
-}
-
-// storyWriter tells a session's events one after the other, with one blank line
-// between its blocks. Pieces of text of one kind make one block.
-type storyWriter struct {
-	w     io.Writer
-	piece string // the kind of text that goes on
-	ends  int    // line ends at the end of what is written; 2 is a blank line
-	err   error
-}
-
-func (s *storyWriter) event(e event.Event) {
-	switch e := e.(type) {
-	case event.Opened:
-		s.line("# Session in %s\n\nmodel %s, mode %s, permissions %s", e.CWD, e.Model, e.Mode, e.Preset)
-	case event.Prompt:
-		s.line("## %s", e.Text)
-	case event.Command:
-		s.line("## %s", e.Input)
-	case event.Thought:
-		s.text("thought", "> ", e.Text)
-	case event.Text:
-		s.text("text", "", e.Text)
-	case event.Output:
-		s.line("%s", e.Text)
-	case event.Plan:
-		s.block()
-		for _, p := range e.Entries {
-			mark := " "
-			if p.Status == "completed" {
-				mark = "x"
-			}
-			s.print("- [%s] %s\n", mark, p.Content)
-		}
-	case event.ToolCall:
-		s.line("- **%s**", e.Title)
-	case event.ToolEnd:
-		outcome := "completed"
-		if e.Failed {
-			outcome = "failed: " + strings.SplitN(e.Text, "\n", 2)[0]
-		}
-		s.print("  %s\n", outcome)
-		for _, d := range e.Diffs {
-			s.print("  changed %s (%d bytes)\n", d.Path, len(d.New))
-		}
-	case event.Set:
-		for _, axis := range []struct {
-			name  string
-			value *string
-		}{{"model", e.Model}, {"effort", e.Effort}, {"permissions", e.Preset}, {"mode", e.Mode}} {
-			if axis.value != nil {
-				s.line("*%s: %s*", axis.name, *axis.value)
-			}
-		}
-	case event.Warning:
-		s.line("[warning] %s", e.Text)
-	case event.Done:
-		if e.Outcome != event.EndTurn {
-			s.line("*ended: %s %s*", e.Outcome, e.Reason)
-		}
-	}
-}
-
-// block begins a new block.
-func (s *storyWriter) block() {
-	s.piece = ""
-	for s.ends < 2 {
-		s.print("\n")
-	}
-}
-
-func (s *storyWriter) text(kind, prefix, text string) {
-	if s.piece != kind {
-		s.block()
-		s.print("%s", prefix)
-	}
-	s.piece = kind
-	s.print("%s", strings.ReplaceAll(text, "\n", "\n"+prefix))
-}
-
-func (s *storyWriter) line(format string, a ...any) {
-	s.block()
-	s.print(format+"\n", a...)
-}
-
-// print takes out what would steer a terminal.
-func (s *storyWriter) print(format string, a ...any) {
-	text := strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, fmt.Sprintf(format, a...))
-	if s.err == nil && text != "" {
-		_, s.err = io.WriteString(s.w, text)
-		if rest := strings.TrimRight(text, "\n"); rest != "" {
-			s.ends = 0
-			text = text[len(rest):]
-		}
-		s.ends += len(text)
 	}
 }

@@ -2,13 +2,17 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -41,21 +45,22 @@ func (c *sessionsList) Run(sio stdio) error {
 	if err != nil {
 		return err
 	}
+	out := bufio.NewWriter(sio.out)
 	for _, s := range list {
 		if c.JSON {
 			line, err := json.Marshal(s)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(sio.out, "%s\n", line)
+			fmt.Fprintf(out, "%s\n", agent.Printable(line))
 			continue
 		}
-		fmt.Fprintf(sio.out, "%s  %s  %s  %s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), plainLine(s.CWD), plainLine(s.Title))
+		fmt.Fprintf(out, "%s  %s  %s  %s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), plainLine(s.CWD), plainLine(s.Title))
 	}
 	if len(list) == 0 && !c.JSON {
 		fmt.Fprintln(sio.err, "no session is stored")
 	}
-	return nil
+	return out.Flush()
 }
 
 // plainLine takes out what would steer a terminal.
@@ -78,8 +83,7 @@ func (c *sessionsShow) Run(sio stdio) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(sio.out)
-	return errors.Join(a.ShowStored(w, id), w.Flush())
+	return buffered(sio.out, id, a.ShowStored)
 }
 
 type sessionsExport struct {
@@ -101,17 +105,55 @@ func (c *sessionsExport) Run(sio stdio) error {
 	if c.Output == "" {
 		return buffered(sio.out, id, write)
 	}
-	return replace(c.Output, func(f io.Writer) error { return buffered(f, id, write) })
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err = replace(c.Output, func(f io.Writer) error { return buffered(breakable{ctx, f}, id, write) })
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(sio.err, "reasonix: interrupted; nothing was written")
+		return exitCode(130)
+	}
+	return err
 }
 
-// replace writes a file that only takes its place when all of it is written.
+// breakable fails when ctx has ended, so that what was begun is cleaned up.
+type breakable struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (b breakable) Write(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return b.w.Write(p)
+}
+
+// replace writes a file that only takes its place when all of it is on the disk.
+// A new file is for its owner alone, because sessions hold what the model has read;
+// one that is there keeps its mode, and a symbolic link to it stays one.
 func replace(name string, write func(io.Writer) error) error {
+	mode := fs.FileMode(0o600)
+	if _, err := os.Lstat(name); err == nil {
+		if name, err = filepath.EvalSymlinks(name); err != nil {
+			return err
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file, so it cannot be replaced; leave -o out and redirect standard output", name)
+		}
+		mode = info.Mode().Perm()
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".reasonix-*")
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(f), f.Close())
-	if err == nil {
+	if err = write(f); err == nil {
+		err = errors.Join(f.Chmod(mode), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
@@ -121,8 +163,12 @@ func replace(name string, write func(io.Writer) error) error {
 }
 
 func buffered(w io.Writer, id string, write func(io.Writer, string) error) error {
-	b := bufio.NewWriter(w)
-	return errors.Join(write(b, id), b.Flush())
+	b := bufio.NewWriterSize(w, 64<<10)
+	err := write(b, id)
+	if flush := b.Flush(); err == nil { // else it fails as the write did, or saves what was good
+		err = flush
+	}
+	return err
 }
 
 type sessionsRm struct {
@@ -132,26 +178,26 @@ type sessionsRm struct {
 
 func (c *sessionsRm) Run(sio stdio) error {
 	a := store(sio)
+	in := bufio.NewReader(sio.in)
 	var failed error
 	for _, prefix := range c.ID {
 		id, err := a.FindStored(prefix)
 		if err == nil {
-			err = c.remove(sio, a, id)
+			err = c.remove(sio, in, a, id)
 		}
 		failed = errors.Join(failed, err)
 	}
 	return failed
 }
 
-func (c *sessionsRm) remove(sio stdio, a *agent.Agent, id string) error {
+func (c *sessionsRm) remove(sio stdio, in *bufio.Reader, a *agent.Agent, id string) error {
 	if !c.Force {
 		if !term.IsTerminal(int(sio.in.Fd())) {
 			return fmt.Errorf("%s is not removed: there is nobody to ask; use --force", id)
 		}
 		fmt.Fprintf(sio.err, "Remove session %s for good? [y/N] ", id)
-		var answer string
-		_, _ = fmt.Fscanln(sio.in, &answer)
-		if !strings.EqualFold(answer, "y") {
+		answer, _ := in.ReadString('\n')
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 			return fmt.Errorf("%s is not removed", id)
 		}
 	}
