@@ -56,6 +56,14 @@ type replayer struct {
 }
 
 func (r *replayer) event(e event.Event) error {
+	switch e.(type) {
+	case event.Prompt, event.Command, event.ToolCall, event.Done:
+		// A call goes on no further than its turn, however that ended: a process
+		// that was killed and a full disk leave no Done behind.
+		if err := r.broken(); err != nil {
+			return err
+		}
+	}
 	switch e := e.(type) {
 	case event.Prompt:
 		return r.show(&acp.SessionUpdateUserMessageChunk{ContentChunk: acp.ContentChunk{Content: &acp.TextContent{Text: e.Text}}})
@@ -71,10 +79,6 @@ func (r *replayer) event(e event.Event) error {
 		r.call = nil
 		call.Status, call.Content = end.Status, end.Content
 		return r.show(call)
-	case event.Done:
-		if err := r.broken(); err != nil {
-			return err
-		}
 	}
 	if u := render(e); u != nil {
 		return r.show(u)
