@@ -57,8 +57,9 @@ interop/node_modules: interop/package.json interop/package-lock.json
 	npm ci --prefix interop --ignore-scripts --no-audit --no-fund
 	@touch $@
 
-soak: ## Thousands of sessions opened and closed or deleted: memory stays flat (some minutes)
+soak: ## For the night: thousands of sessions opened and closed or deleted, and a thousand kills (some minutes)
 	ACPKIT_SOAK=2000 $(GO) test ./agent -run TestMemoryStaysFlat -count=1 -v -timeout 30m
+	AGENT_TEST_KILLS=1000 $(GO) test ./agent -run TestKill$$ -count=1 -timeout 60m
 
 bench: ## Codec, peer and host beside coder/acp-go-sdk in one run: a table with ratios and aims
 	cd bench && $(GO) run ./table
