@@ -43,7 +43,7 @@ type results struct {
 	cpu  string
 }
 
-var benchLine = regexp.MustCompile(`^Benchmark(\S+)/(ours|sdk|floor)(?:-\d+)?\s+\d+\s+(.*)$`)
+var benchLine = regexp.MustCompile(`^Benchmark(\S+)/(ours|sdk|plain|floor)(?:-\d+)?\s+\d+\s+(.*)$`)
 
 // read adds the output of one round.
 func (r *results) read(out io.Reader) error {
@@ -67,7 +67,7 @@ func (r *results) read(out io.Reader) error {
 		switch row := r.row(m[1]); m[2] {
 		case "ours":
 			row.ours = append(row.ours, s)
-		case "sdk":
+		case "sdk", "plain": // without an SDK: what the system alone takes
 			row.sdk = append(row.sdk, s)
 		default: // what both have in common
 			row := r.row(m[1] + "/floor")
