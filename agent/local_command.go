@@ -159,6 +159,12 @@ func tree(s *session.Session) (list []command.Turn, err error) {
 		if err != nil {
 			return nil, err
 		}
+		switch e.(type) {
+		case event.ToolCall, event.Done:
+			if len(list) == 0 { // the record of its prompt is damaged
+				list = append(list, command.Turn{})
+			}
+		}
 		last := len(list) - 1
 		switch e := e.(type) {
 		case event.Prompt:
