@@ -259,11 +259,17 @@ func (s *crashSession) checkAxes(result json.RawMessage) {
 	}
 }
 
-// checkStatus: what a dead process left running does not run.
+// checkStatus: what a dead process left running does not run, and what waited
+// for the end of that turn is in force, not only wanted.
 func (s *crashSession) checkStatus() {
 	s.ask(reasonix.MethodReasonixSessionStatus, "", func(m message) {
-		if !strings.Contains(string(m.Result), `"state":"idle"`) {
-			s.h.t.Errorf("the status of a loaded session: %s%s", m.Result, m.Error)
+		var r struct{ State, Mode, Model, Effort string }
+		if err := json.Unmarshal(m.Result, &r); err != nil {
+			s.h.t.Fatalf("status: %s%s", m.Error, m.Result)
+		}
+		if r.State != "idle" || r.Mode != s.axes["mode"].acked || r.Model != s.axes["model"].acked || r.Effort != s.axes["effort"].acked {
+			s.h.t.Errorf("session %s: the status of a loaded session is %+v, its load said mode %s, model %s, effort %s",
+				s.id, r, s.axes["mode"].acked, s.axes["model"].acked, s.axes["effort"].acked)
 		}
 	})
 	s.h.settle()

@@ -31,7 +31,7 @@ var aims = map[string]aim{
 	"Stream/":         {kind: atLeast, ratio: 6},
 	"Receive/":        {kind: atLeast, ratio: 4},
 	"Lost/":           {kind: lost},
-	"Load/100000":     {kind: atMost, ratio: 3},
+	"Load/":           {kind: atMost, ratio: 3},
 }
 
 func aimOf(name string) (a aim) {
