@@ -23,13 +23,7 @@ import (
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
-// TestMain also is the agent that TestKilledAtAnyMoment kills.
-func TestMain(m *testing.M) {
-	if home := os.Getenv("AGENT_TEST_HOME"); home != "" {
-		serveChild(home)
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // peer speaks raw lines with an agent in this process, over real pipes.
 type peer struct {
@@ -56,12 +50,6 @@ func start(t *testing.T, script string) *peer {
 			t.Fatal(err)
 		}
 	}
-	return startAt(t, home)
-}
-
-// startAt serves an agent of this home.
-func startAt(t *testing.T, home string) *peer {
-	t.Helper()
 	agentIn, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func (c *connection) setOption(ctx context.Context, method string, s *session.Se
 	var set event.Set
 	switch change.Option {
 	case axes.PresetOption:
-		if err := c.change(s, event.Set{Preset: &change.Value}); err != nil {
+		if err := s.RecordSynced(event.Set{Preset: &change.Value}); err != nil {
 			return fault(acp.ErrorCodeInternalError, method, "%v", err)
 		}
 		s.Policy.SetPreset(permission.Preset(change.Value))
@@ -87,7 +87,7 @@ func (c *connection) setOption(ctx context.Context, method string, s *session.Se
 			return openError(method, err)
 		}
 	}
-	if err := c.change(s, set); err != nil {
+	if err := s.RecordSynced(set); err != nil {
 		if !set.Later && set.Model != nil {
 			_ = c.useModel(s, now.Model)
 		}
@@ -100,14 +100,7 @@ func (c *connection) setOption(ctx context.Context, method string, s *session.Se
 	return nil
 }
 
-// change writes a change down and has it on the disk.
-func (c *connection) change(s *session.Session, set event.Set) error {
-	if _, err := s.Record(set); err != nil {
-		return err
-	}
-	return s.Log.Sync()
-}
-
+// useModel makes the model with this reference the one in force.
 func (c *connection) useModel(s *session.Session, reference string) error {
 	conf, err := c.load(s.Workspace.Root())
 	if err != nil {
@@ -137,7 +130,7 @@ func (c *connection) endTurn(ctx context.Context, s *session.Session, t *session
 			_ = c.tell(ctx, s, event.Warning{Text: "the model could not be changed: " + err.Error()})
 		}
 	}
-	if err := c.change(s, set); err != nil {
+	if err := s.RecordSynced(set); err != nil {
 		c.conf.Logger.Error("a change could not be saved", "session", s.ID, "error", err)
 		return
 	}

@@ -26,7 +26,7 @@ func (c *connection) sessionSetMode(ctx context.Context, p *acp.SetSessionModeRe
 	s.Changing.Lock()
 	defer s.Changing.Unlock()
 	if preset != "" {
-		if err := c.change(s, event.Set{Preset: new(string(preset))}); err != nil {
+		if err := s.RecordSynced(event.Set{Preset: new(string(preset))}); err != nil {
 			return nil, fault(acp.ErrorCodeInternalError, method, "%v", err)
 		}
 		s.Policy.SetPreset(permission.Preset(preset))
@@ -37,7 +37,7 @@ func (c *connection) sessionSetMode(ctx context.Context, p *acp.SetSessionModeRe
 		return &acp.SetSessionModeResponse{}, nil
 	}
 	set := event.Set{Mode: &mode, Later: s.Busy()}
-	if err := c.change(s, set); err != nil {
+	if err := s.RecordSynced(set); err != nil {
 		return nil, fault(acp.ErrorCodeInternalError, method, "%v", err)
 	}
 	if !set.Later {

@@ -306,6 +306,14 @@ func TestSyncFails(t *testing.T) {
 		{"session/set_config_option", `"configId":"tool_approval","value":"read-only"`},
 		{"session/close", ""},
 	} {
+		if r.method == "session/close" { // nothing of what was refused holds
+			a := h.answer(h.send("session/resume", "", "nothing that it owes"))
+			for _, part := range []string{`"currentModeId":"normal"`, `"currentValue":"scripted/a"`, `"currentValue":"auto"`, `"currentValue":"workspace-write"`} {
+				if !strings.Contains(a, part) {
+					t.Errorf("no %s in %s", part, a)
+				}
+			}
+		}
 		if a := h.answer(h.send(r.method, r.params, "")); !strings.Contains(a, "-32603") || !strings.Contains(a, r.method+": ") || !strings.Contains(a, "out of order") {
 			t.Errorf("%s: %s", r.method, a)
 		}

@@ -29,7 +29,7 @@ func full(done *calls) Env {
 		},
 		Session: func() Session {
 			return Session{
-				ID: "s1", CWD: "/work/my  project", Dirs: []string{"/lib", "/docs"}, Title: "Fix the build", Created: noon,
+				ID: "s1", CWD: "/home/me/my  project", Dirs: []string{"/lib", "/docs"}, Title: "Fix the build", Created: noon,
 				Updated: noon.Add(time.Hour), Messages: 8, Events: 21, Bytes: 4096, Folder: "/home/acp/s1",
 			}
 		},

@@ -408,4 +408,8 @@ func TestDeleteWithBrokenIndex(t *testing.T) {
 	no(t, os.WriteFile(path, text[:len(text)-5], 0o600))
 	no(t, s.Delete("b"))
 	noTrace(t, dir, "/w/b")
+	s.writeIndex(nil)
+	no(t, os.WriteFile(path+".new", []byte("/w/c"), 0o600))
+	no(t, s.Delete("c")) // which the index does not know
+	noTrace(t, dir, "/w/c")
 }

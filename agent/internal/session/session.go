@@ -164,16 +164,33 @@ func (s *Session) Asking() bool {
 // Record writes an event down and follows it. What is to be published is the
 // status behind it. An event that could not be written has not happened.
 func (s *Session) Record(e event.Event) (status.Publish, error) {
-	kind, data, err := event.Encode(e)
-	if err != nil {
+	if err := s.write(e); err != nil {
 		return "", err
 	}
-	if kind != "" {
-		if err := s.Log.Append(ledger.Record{Kind: kind, Data: data}); err != nil {
-			return "", fmt.Errorf("the session cannot be saved: %w", err)
-		}
-	}
 	return s.Follow(e), nil
+}
+
+// RecordSynced is Record, but the event has not happened before it is on the disk.
+func (s *Session) RecordSynced(e event.Event) error {
+	if err := s.write(e); err != nil {
+		return err
+	}
+	if err := s.Log.Sync(); err != nil {
+		return fmt.Errorf("the session cannot be saved: %w", err)
+	}
+	s.Follow(e)
+	return nil
+}
+
+func (s *Session) write(e event.Event) error {
+	kind, data, err := event.Encode(e)
+	if err != nil || kind == "" {
+		return err
+	}
+	if err := s.Log.Append(ledger.Record{Kind: kind, Data: data}); err != nil {
+		return fmt.Errorf("the session cannot be saved: %w", err)
+	}
+	return nil
 }
 
 // Follow follows an event that is not written down, because it cannot be.
