@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/acpkit/acpkit/agent/internal/ledger"
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
@@ -37,4 +38,12 @@ func badParam(method, pointer, format string, a ...any) *acp.Error {
 	e := fault(acp.ErrorCodeInvalidParams, method, format, a...)
 	e.Data, _ = json.Marshal(map[string]string{"pointer": pointer})
 	return e
+}
+
+// checkID refuses what no session can be called.
+func checkID(method string, id acp.SessionID) error {
+	if ledger.ValidID(string(id)) {
+		return nil
+	}
+	return badParam(method, "/sessionId", "%q is no session id: those have letters, digits, -, _ and . only", id)
 }

@@ -75,8 +75,8 @@ func (c *connection) furnish(s *session.Session, at *place) {
 // reopen takes a stored session over for load and resume. Its release must be
 // called when the caller is done with it.
 func (c *connection) reopen(method string, id acp.SessionID, cwd *string, dirs []string, servers []reasonix.MCPServer) (s *session.Session, release func(), err error) {
-	if !ledger.ValidID(string(id)) {
-		return nil, nil, badParam(method, "/sessionId", "%q is no session id: those have letters, digits, -, _ and . only", id)
+	if err := checkID(method, id); err != nil {
+		return nil, nil, err
 	}
 	if cwd != nil && !filepath.IsAbs(*cwd) {
 		return nil, nil, badParam(method, "/cwd", "cwd %q is not an absolute path", *cwd)

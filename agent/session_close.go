@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 
-	"github.com/acpkit/acpkit/agent/internal/ledger"
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
@@ -13,8 +12,8 @@ import (
 // session setup, closing; seed 60.
 func (c *connection) sessionClose(_ context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
 	const method = acp.MethodSessionClose
-	if !ledger.ValidID(string(p.SessionID)) {
-		return nil, badParam(method, "/sessionId", "%q is no session id: those have letters, digits, -, _ and . only", p.SessionID)
+	if err := checkID(method, p.SessionID); err != nil {
+		return nil, err
 	}
 	s, release := c.sessions.Hold(string(p.SessionID))
 	defer release()

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 
-	"github.com/acpkit/acpkit/agent/internal/ledger"
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
@@ -13,8 +12,8 @@ import (
 // removed. Source: session deletion; seed 61.
 func (c *connection) sessionDelete(_ context.Context, p *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
 	const method = acp.MethodSessionDelete
-	if !ledger.ValidID(string(p.SessionID)) {
-		return nil, badParam(method, "/sessionId", "%q is no session id: those have letters, digits, -, _ and . only", p.SessionID)
+	if err := checkID(method, p.SessionID); err != nil {
+		return nil, err
 	}
 	s, release := c.sessions.Hold(string(p.SessionID))
 	defer release()

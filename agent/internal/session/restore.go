@@ -49,8 +49,8 @@ func Open(store ledger.Store, id string) (*Session, error) {
 	if !opened {
 		return nil, errors.Join(&ledger.DamagedError{Reason: "its first record is missing"}, log.Close())
 	}
-	s.status.Recover()
 	s.set(s.later)
+	s.status.Recover(s.axes.Mode)
 	return s, nil
 }
 

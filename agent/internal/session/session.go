@@ -225,7 +225,7 @@ func (s *Session) apply(e event.Event) status.Publish {
 	case event.Command:
 		s.name(e.Input)
 	}
-	return s.status.Apply(e)
+	return s.status.Apply(e, s.axes.Mode)
 }
 
 func (s *Session) set(e event.Set) {

@@ -10,6 +10,9 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/model"
 )
 
+// goalMode is the mode in which a prompt becomes a goal.
+const goalMode = "goal"
+
 // maxSummary bounds Status.Summary and Goal.Objective, in bytes.
 const maxSummary = 16 << 10
 
@@ -95,20 +98,20 @@ type Status struct {
 	Stopped event.Outcome
 
 	words []byte // of the model's running answer
-	mode  string
-	later *string // a mode that waits for the end of the turn
 }
 
-// Apply takes the next event and says whether the new status is to be published.
-func (s *Status) Apply(e event.Event) Publish {
+// Apply takes the next event, behind which the session has this mode, and says
+// whether the new status is to be published.
+func (s *Status) Apply(e event.Event, mode string) Publish {
+	s.leave(mode)
 	switch e := e.(type) {
 	case event.Opened:
-		s.Phase, s.Outcome, s.mode = Idle, NoOutcome, e.Mode
+		s.Phase, s.Outcome = Idle, NoOutcome
 	case event.Set:
-		s.set(e)
+		s.Sequence++
 	case event.Prompt:
 		s.begin()
-		if s.mode == "goal" && s.Goal.Objective == "" {
+		if mode == goalMode && s.Goal.Objective == "" {
 			s.Goal = Goal{Objective: clip(e.Text)}
 		}
 		return PhaseEvent
@@ -187,36 +190,16 @@ func (s *Status) end(e event.Done) Publish {
 	return publish
 }
 
-// set follows the mode: leaving goal mode takes the goal away.
-func (s *Status) set(e event.Set) {
-	s.Sequence++
-	switch {
-	case e.Mode == nil:
-	case e.Later:
-		s.later = e.Mode
-	default:
-		s.setMode(*e.Mode)
-		s.later = nil
-	}
-}
-
-func (s *Status) endLater() {
-	if s.later != nil {
-		s.setMode(*s.later)
-		s.later = nil
-	}
-}
-
-func (s *Status) setMode(mode string) {
-	if mode != "goal" {
+// leave takes the goal away when the session is in another mode.
+func (s *Status) leave(mode string) {
+	if mode != goalMode {
 		s.Goal = Goal{}
 	}
-	s.mode = mode
 }
 
 // Recover ends what the events left running: the process that ran it has died.
-func (s *Status) Recover() {
-	s.endLater()
+func (s *Status) Recover(mode string) {
+	s.leave(mode)
 	if !s.Running {
 		return
 	}

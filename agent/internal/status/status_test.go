@@ -38,10 +38,14 @@ func TestStories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s Status
-			s.Apply(event.Opened{Axes: event.Axes{Mode: "normal"}})
+			now := "normal"
+			s.Apply(event.Opened{Axes: event.Axes{Mode: now}}, now)
 			var got []string
 			for _, e := range c.events {
-				if publish := s.Apply(e); publish != "" {
+				if set, ok := e.(event.Set); ok {
+					now = *set.Mode
+				}
+				if publish := s.Apply(e, now); publish != "" {
 					got = append(got, fmt.Sprintf("%d %s %s %s", s.Sequence, publish, s.Phase, s.Outcome))
 				}
 			}
@@ -57,11 +61,11 @@ func TestStories(t *testing.T) {
 func TestTotals(t *testing.T) {
 	var s Status
 	for range 2 {
-		s.Apply(event.Prompt{Text: "hi"})
+		s.Apply(event.Prompt{Text: "hi"}, "normal")
 		for i := range uint64(3) {
-			s.Apply(event.Usage{Usage: model.Usage{Input: 100 * (i + 1), Output: 10, Cached: 50, Reasoning: 5}})
+			s.Apply(event.Usage{Usage: model.Usage{Input: 100 * (i + 1), Output: 10, Cached: 50, Reasoning: 5}}, "normal")
 		}
-		s.Apply(event.Done{Outcome: event.EndTurn})
+		s.Apply(event.Done{Outcome: event.EndTurn}, "normal")
 	}
 	turn := Totals{Usage: model.Usage{Input: 600, Output: 30, Cached: 150, Reasoning: 15}, Calls: 3, Last: model.Usage{Input: 300, Output: 10, Cached: 50, Reasoning: 5}}
 	if d := cmp.Diff(turn, s.Turn); d != "" {
@@ -75,19 +79,19 @@ func TestTotals(t *testing.T) {
 // TestSummary: the last words, whole characters, also of an answer that was cut.
 func TestSummary(t *testing.T) {
 	var s Status
-	s.Apply(event.Prompt{Text: "hi"})
-	s.Apply(event.Text{Text: "first"})
-	s.Apply(call)
-	s.Apply(event.Text{Text: strings.Repeat("ü", 9000)})
-	s.Apply(event.Done{Outcome: event.Cancelled})
+	s.Apply(event.Prompt{Text: "hi"}, "normal")
+	s.Apply(event.Text{Text: "first"}, "normal")
+	s.Apply(call, "normal")
+	s.Apply(event.Text{Text: strings.Repeat("ü", 9000)}, "normal")
+	s.Apply(event.Done{Outcome: event.Cancelled}, "normal")
 	if len(s.Summary) > maxSummary || !strings.HasSuffix(s.Summary, "ü…") {
 		t.Errorf("%d bytes", len(s.Summary))
 	}
-	s.Apply(event.Prompt{Text: "again"})
+	s.Apply(event.Prompt{Text: "again"}, "normal")
 	if s.Summary != "" || s.Outcome != NoOutcome {
 		t.Error("a new turn keeps the old words or the old outcome")
 	}
-	s.Recover()
+	s.Recover("normal")
 	if s.Phase != RecoveryPaused || s.Running || s.Outcome != PausedOutcome {
 		t.Errorf("recovered %+v", s)
 	}
