@@ -20,6 +20,7 @@ type Request struct {
 	System   string
 	Messages []Message
 	Tools    []ToolSpec
+	Effort   string // of the reasoning, in the provider's words; "" leaves it to the provider
 }
 
 // Role says who speaks.

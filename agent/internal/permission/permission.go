@@ -4,14 +4,25 @@ package permission
 
 import "sync"
 
-// Access is what one call wants to touch.
-type Access int
+// Access is what one call wants to touch. The zero value touches nothing outside the session.
+type Access struct {
+	Kind    Kind
+	Paths   []string // Read, Edit: every file and folder, absolute and resolved (symlinks followed)
+	Outside []string // those of Paths that lie outside the workspace
+	Command string   // Execute: the shell text
+	Host    string   // Fetch: host, with the port when it is not the scheme's own
+}
 
-// The accesses known so far. Any other one is asked about.
+// Kind sorts accesses. Any other one is asked about.
+type Kind int
+
+// The kinds.
 const (
-	None Access = iota // nothing outside the session
-	Read               // reads inside the workspace
-	Edit               // changes files inside the workspace
+	None    Kind = iota // nothing outside the session
+	Read                // reads files
+	Edit                // changes, creates, moves or removes files
+	Execute             // runs a command
+	Fetch               // asks a host on the network
 )
 
 // Preset is the user's general choice. Any other word, the empty one too, counts as ReadOnly.
@@ -57,11 +68,14 @@ type Policy struct {
 	grants map[grant]Decision // Allow or Deny, from the "always" answers
 }
 
-// A grant covers one tool with one access, so that it does not grow when the tool later reaches further.
+// A grant covers one tool with one reach, so that it does not grow when the tool later reaches further.
 type grant struct {
-	tool   string
-	access Access
+	tool    string
+	kind    Kind
+	outside bool
 }
+
+func grantOf(tool string, a Access) grant { return grant{tool, a.Kind, len(a.Outside) > 0} }
 
 // SetPreset changes the preset for every decision from now on. Grants stay.
 func (p *Policy) SetPreset(preset Preset) {
@@ -88,11 +102,11 @@ func (p *Policy) Plan() bool {
 func (p *Policy) Decide(tool string, access Access) Decision {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.plan && access != None && access != Read {
+	if p.plan && access.Kind != None && access.Kind != Read {
 		return Deny
 	}
 	decision := p.preset.decide(access)
-	granted, found := p.grants[grant{tool, access}]
+	granted, found := p.grants[grantOf(tool, access)]
 	switch {
 	case !found || decision == Deny:
 		return decision
@@ -110,10 +124,10 @@ func (p *Policy) Settle(tool string, access Access, answer Answer) bool {
 	case AllowOnce:
 		return true
 	case AllowAlways:
-		p.remember(grant{tool, access}, Allow)
+		p.remember(grantOf(tool, access), Allow)
 		return true
 	case RejectAlways:
-		p.remember(grant{tool, access}, Deny)
+		p.remember(grantOf(tool, access), Deny)
 	}
 	return false
 }
@@ -128,13 +142,18 @@ func (p *Policy) remember(g grant, d Decision) {
 }
 
 func (p Preset) decide(access Access) Decision {
-	switch access {
-	case None, Read:
+	if p == FullAccess {
 		return Allow
-	case Edit:
-		if p == WorkspaceWrite || p == FullAccess {
-			return Allow
-		}
+	}
+	switch {
+	case access.Kind == None:
+		return Allow
+	case len(access.Outside) > 0:
+		return Ask
+	case access.Kind == Read:
+		return Allow
+	case access.Kind == Edit && p == WorkspaceWrite:
+		return Allow
 	}
 	return Ask
 }

@@ -5,23 +5,28 @@ import (
 	"testing"
 )
 
+var (
+	inside = Access{Kind: Edit, Paths: []string{"/w/a"}}
+	wider  = Access{Kind: Edit, Paths: []string{"/a"}, Outside: []string{"/a"}}
+)
+
 func TestPresets(t *testing.T) {
 	tests := []struct {
-		preset           Preset
-		none, read, edit Decision
+		preset                  Preset
+		none, read, edit, other Decision
 	}{
-		{ReadOnly, Allow, Allow, Ask},
-		{WorkspaceWrite, Allow, Allow, Allow},
-		{FullAccess, Allow, Allow, Allow},
-		{"", Allow, Allow, Ask},
-		{"full", Allow, Allow, Ask},
+		{ReadOnly, Allow, Allow, Ask, Ask},
+		{WorkspaceWrite, Allow, Allow, Allow, Ask},
+		{FullAccess, Allow, Allow, Allow, Allow},
+		{"", Allow, Allow, Ask, Ask},
+		{"full", Allow, Allow, Ask, Ask},
 	}
 	for _, test := range tests {
 		var p Policy
 		p.SetPreset(test.preset)
-		for access, want := range map[Access]Decision{None: test.none, Read: test.read, Edit: test.edit, Edit + 1: Ask, -1: Ask} {
-			if got := p.Decide("some_tool", access); got != want {
-				t.Errorf("%q, access %d: decision %d, want %d", test.preset, access, got, want)
+		for kind, want := range map[Kind]Decision{None: test.none, Read: test.read, Edit: test.edit, Execute: test.other, Fetch: test.other, -1: test.other} {
+			if got := p.Decide("some_tool", Access{Kind: kind}); got != want {
+				t.Errorf("%q, access %d: decision %d, want %d", test.preset, kind, got, want)
 			}
 		}
 	}
@@ -44,16 +49,16 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, test := range tests {
 		var p Policy
-		if got := p.Settle("write_file", Edit, test.answer); got != test.approved {
+		if got := p.Settle("write_file", inside, test.answer); got != test.approved {
 			t.Errorf("%q: approved %t, want %t", test.answer, got, test.approved)
 		}
-		if got := p.Decide("write_file", Edit); got != test.after {
+		if got := p.Decide("write_file", inside); got != test.after {
 			t.Errorf("%q: next decision %d, want %d", test.answer, got, test.after)
 		}
-		if got := p.Decide("edit_file", Edit); got != Ask {
+		if got := p.Decide("edit_file", inside); got != Ask {
 			t.Errorf("%q: decision for another tool %d, want ask", test.answer, got)
 		}
-		if got := p.Decide("write_file", Edit+1); got != Ask {
+		if got := p.Decide("write_file", wider); got != Ask {
 			t.Errorf("%q: decision for a wider access %d, want ask", test.answer, got)
 		}
 	}
@@ -61,14 +66,14 @@ func TestAnswers(t *testing.T) {
 
 func TestGrantsAndPresetChanges(t *testing.T) {
 	var p Policy
-	p.Settle("write_file", Edit, RejectAlways)
+	p.Settle("write_file", inside, RejectAlways)
 	p.SetPreset(FullAccess)
-	if got := p.Decide("write_file", Edit); got != Deny {
+	if got := p.Decide("write_file", inside); got != Deny {
 		t.Errorf("rejected for the session, then full access: decision %d, want deny", got)
 	}
-	p.Settle("write_file", Edit, AllowAlways)
+	p.Settle("write_file", inside, AllowAlways)
 	p.SetPreset(ReadOnly)
-	if got := p.Decide("write_file", Edit); got != Allow {
+	if got := p.Decide("write_file", inside); got != Allow {
 		t.Errorf("a later grant replaces the earlier one: decision %d, want allow", got)
 	}
 }
@@ -79,8 +84,8 @@ func TestPolicyIsSafeForConcurrentUse(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			p.SetPreset(WorkspaceWrite)
-			p.Decide("write_file", Edit)
-			p.Settle("write_file", Edit, AllowAlways)
+			p.Decide("write_file", inside)
+			p.Settle("write_file", inside, AllowAlways)
 		})
 	}
 	wg.Wait()

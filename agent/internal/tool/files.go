@@ -48,7 +48,7 @@ func ReadFile(ws *workspace.Workspace) Tool {
 				inv.Locations[0].Line = offset + 1
 				inv.Title += fmt.Sprintf(" from line %d", offset+1)
 			}
-			inv.Access = permission.Read
+			inv.Access = permission.Access{Kind: permission.Read, Paths: []string{abs}}
 			inv.Run = func(context.Context) (Output, error) {
 				text, err := ws.ReadText(abs)
 				if err != nil {
@@ -91,7 +91,7 @@ func WriteFile(ws *workspace.Workspace) Tool {
 			if err := workspace.CheckText(ws.Show(abs), content); err != nil { // before anybody is asked
 				return inv, err
 			}
-			inv.Access = permission.Edit
+			inv.Access = permission.Access{Kind: permission.Edit, Paths: []string{abs}}
 			inv.Diffs = []Diff{{Path: abs, Old: old, New: content}}
 			inv.Run = func(ctx context.Context) (Output, error) { return write(ctx, ws, inv.Diffs[0]) }
 			return inv, nil

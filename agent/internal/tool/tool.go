@@ -23,12 +23,17 @@ type Tool struct {
 // Kind sorts tools for display.
 type Kind string
 
-// The kinds used so far.
+// The kinds, in the words of the protocol.
 const (
-	KindRead  Kind = "read"
-	KindEdit  Kind = "edit"
-	KindThink Kind = "think"
-	KindOther Kind = "other"
+	KindRead    Kind = "read"
+	KindEdit    Kind = "edit"
+	KindMove    Kind = "move"
+	KindSearch  Kind = "search"
+	KindExecute Kind = "execute"
+	KindThink   Kind = "think"
+	KindFetch   Kind = "fetch"
+	KindMode    Kind = "switch_mode"
+	KindOther   Kind = "other"
 )
 
 // Invocation is one prepared call.

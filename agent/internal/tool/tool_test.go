@@ -118,9 +118,9 @@ func TestReadFileInvocation(t *testing.T) {
 		args string
 		want Invocation
 	}{
-		{`{"path":"README.md"}`, Invocation{Title: "Read README.md", Locations: []Location{{Path: path}}, Access: permission.Read}},
-		{`{"path":"` + path + `","offset":9}`, Invocation{Title: "Read README.md from line 10", Locations: []Location{{path, 10}}, Access: permission.Read}},
-		{`{"path":"a\nb"}`, Invocation{Title: "Read a?b", Locations: []Location{{Path: filepath.Join(ws.Root(), "a\nb")}}, Access: permission.Read}},
+		{`{"path":"README.md"}`, Invocation{Title: "Read README.md", Locations: []Location{{Path: path}}, Access: permission.Access{Kind: permission.Read, Paths: []string{path}}}},
+		{`{"path":"` + path + `","offset":9}`, Invocation{Title: "Read README.md from line 10", Locations: []Location{{path, 10}}, Access: permission.Access{Kind: permission.Read, Paths: []string{path}}}},
+		{`{"path":"a\nb"}`, Invocation{Title: "Read a?b", Locations: []Location{{Path: filepath.Join(ws.Root(), "a\nb")}}, Access: permission.Access{Kind: permission.Read, Paths: []string{filepath.Join(ws.Root(), "a\nb")}}}},
 	}
 	for _, test := range tests {
 		inv, err := prepare(t, ReadFile(ws), test.args)
@@ -206,7 +206,7 @@ func TestWriteFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			diffs := []Diff{{Path: path, Old: test.old, New: test.want}}
-			want := Invocation{Title: "Write f.txt", Locations: []Location{{Path: path}}, Access: permission.Edit, Diffs: diffs}
+			want := Invocation{Title: "Write f.txt", Locations: []Location{{Path: path}}, Access: permission.Access{Kind: permission.Edit, Paths: []string{path}}, Diffs: diffs}
 			run := inv.Run
 			inv.Run = nil
 			if d := cmp.Diff(want, inv); d != "" {
@@ -302,7 +302,7 @@ func TestTodoWrite(t *testing.T) {
 			t.Errorf("%s: output %q, %v", test.args, out.Text, err)
 		}
 		inv.Run = nil
-		if d := cmp.Diff(Invocation{Title: test.title, Plan: test.plan, Access: permission.None}, inv); d != "" {
+		if d := cmp.Diff(Invocation{Title: test.title, Plan: test.plan, Access: permission.Access{}}, inv); d != "" {
 			t.Errorf("%s (-want +got):\n%s", test.args, d)
 		}
 	}
