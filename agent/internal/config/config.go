@@ -13,12 +13,14 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Names of the files, below the home and below the project.
@@ -78,6 +80,12 @@ type Agent struct {
 	Coalesce bool
 	// MaxSteps bounds the model calls of one turn; 0 means no bound. Never negative.
 	MaxSteps int
+	// TaskTime and TaskTokens bound one turn too: its time, and the tokens of its
+	// model calls together, read and written. 0 means no bound.
+	TaskTime   time.Duration
+	TaskTokens uint64
+	// Retry is how long a failing model call is tried again; default 60 s.
+	Retry time.Duration
 }
 
 // Provider is one `[[providers]]` entry.
@@ -99,6 +107,13 @@ type Provider struct {
 	// APIKeyEnv names the variable with the key, for Config.Secret. It is empty
 	// when no key is needed, and when the key is withheld from a project's provider.
 	APIKeyEnv string
+	// Window is how many tokens its models can have before them, as `context_window`
+	// says; see Config.Window. MaxOutput bounds the tokens of one answer; 0 leaves
+	// that to the provider.
+	Window, MaxOutput int
+	// ExtraBody is added to each request: JSON by member name. Members that are ours
+	// are not in it.
+	ExtraBody map[string]json.RawMessage
 	// File is the absolute path of the script; empty unless Kind is KindScripted.
 	File string
 	// Headers are sent with each request. Their values may be confidential.
@@ -222,8 +237,21 @@ func (c *Config) Efforts(m Model) []string {
 	if p.Efforts != nil {
 		return p.Efforts
 	}
-	if p.Kind == KindOpenAI && strings.HasPrefix(m.ID, "deepseek-v4") {
+	if p.Kind == KindOpenAI && (strings.HasPrefix(m.ID, "deepseek-v4") || m.ID == "deepseek-flash") {
 		return []string{"disabled", "low", "high", "max"}
 	}
 	return nil
+}
+
+// Window is how many tokens a model can have before it: the provider's
+// `context_window`, else what is known of the model, else 0.
+func (c *Config) Window(m Model) int {
+	p, _ := c.Provider(m.Provider)
+	switch {
+	case p.Window > 0:
+		return p.Window
+	case p.Kind == KindOpenAI && (strings.HasPrefix(m.ID, "deepseek-v4") || m.ID == "deepseek-flash"):
+		return 1_000_000
+	}
+	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 )
@@ -115,6 +116,33 @@ func (f field) count() (*int, error) {
 	}
 	i := int(n)
 	return &i, nil
+}
+
+// duration is a number of units, a fraction too, of 0 or more and at most a year.
+func (f field) duration(unit time.Duration) (*time.Duration, error) {
+	var n float64
+	switch v := f.value.(type) {
+	case int64:
+		n = float64(v)
+	case float64:
+		n = v
+	default:
+		return nil, f.wrongType("a number", lastName(f.name)+" = 0 for none")
+	}
+	if max := float64(365 * 24 * time.Hour / unit); !(n >= 0 && n <= max) {
+		return nil, f.fail(fmt.Sprintf("%v is out of range", n), fmt.Sprintf("write a number from 0 to %v", max))
+	}
+	d := time.Duration(n * float64(unit))
+	return &d, nil
+}
+
+// count32 is count without the pointer, for what a table of its own holds.
+func (f field) count32() (int, error) {
+	n, err := f.count()
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
 }
 
 func (f field) texts() ([]string, error) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Bounds on what one file may do to us: a project file is not trusted.
@@ -20,6 +21,9 @@ type layer struct {
 	defaultLine  int
 	coalesce     *bool
 	maxSteps     *int
+	taskTokens   *int
+	taskTime     *time.Duration
+	retry        *time.Duration
 	providers    []Provider
 	warnings     []string
 	unshown      int // warnings beyond maxWarnings
@@ -123,8 +127,11 @@ func (l *layer) readDefaultModel(f field) (err error) {
 
 func (l *layer) readAgent(f field) error {
 	return f.each(fields{
-		"coalesce":  func(f field) (err error) { l.coalesce, err = f.flag(); return err },
-		"max_steps": func(f field) (err error) { l.maxSteps, err = f.count(); return err },
+		"coalesce":      func(f field) (err error) { l.coalesce, err = f.flag(); return err },
+		"max_steps":     func(f field) (err error) { l.maxSteps, err = f.count(); return err },
+		"task_tokens":   func(f field) (err error) { l.taskTokens, err = f.count(); return err },
+		"task_minutes":  func(f field) (err error) { l.taskTime, err = f.duration(time.Minute); return err },
+		"retry_seconds": func(f field) (err error) { l.retry, err = f.duration(time.Second); return err },
 		// Retired: still readable, of any type, without effect.
 		"completion_validation":      ignore,
 		"completion_evaluator_model": ignore,

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -103,9 +104,18 @@ func render(c *Config, references []string) string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("default_model %q", c.DefaultModel)
 	line("agent coalesce=%t max_steps=%d", c.Agent.Coalesce, c.Agent.MaxSteps)
+	if a := c.Agent; a.TaskTime != 0 || a.TaskTokens != 0 || a.Retry != time.Minute {
+		line("  task_time=%v task_tokens=%d retry=%v", a.TaskTime, a.TaskTokens, a.Retry)
+	}
 	for _, p := range c.Providers {
 		line("provider %s kind=%s base_url=%s models=%q default=%q key=%s file=%s from %s",
 			p.Name, p.Kind, p.BaseURL, p.Models, p.Default, p.APIKeyEnv, p.File, filepath.Base(p.Source))
+		if p.Window != 0 || p.MaxOutput != 0 {
+			line("  window=%d max_output=%d", p.Window, p.MaxOutput)
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.ExtraBody)) {
+			line("  body %s: %s", name, p.ExtraBody[name])
+		}
 		for _, h := range slices.Sorted(maps.Keys(p.Headers)) {
 			line("  header %s: %s", h, p.Headers[h].Reveal())
 		}

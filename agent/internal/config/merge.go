@@ -6,7 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
+
+// defaultRetry is how long a failing model call is tried again.
+const defaultRetry = time.Minute
 
 // merge lays the project over the user's configuration. A provider of the
 // project replaces the user's of that name as a whole: nothing of the old one,
@@ -18,7 +22,7 @@ import (
 // file names; a repository could ask for $GITHUB_TOKEN just as well. Where the
 // rule says no, the provider stays, without key, and CheckReady says why.
 func merge(home string, user, project *layer) *Config {
-	c := &Config{Home: home, Agent: Agent{Coalesce: true}}
+	c := &Config{Home: home, Agent: Agent{Coalesce: true, Retry: defaultRetry}}
 	for _, l := range []*layer{user, project} {
 		if l.defaultModel != "" {
 			c.DefaultModel = l.defaultModel
@@ -29,6 +33,15 @@ func merge(home string, user, project *layer) *Config {
 		}
 		if l.maxSteps != nil {
 			c.Agent.MaxSteps = *l.maxSteps
+		}
+		if l.taskTokens != nil {
+			c.Agent.TaskTokens = uint64(*l.taskTokens)
+		}
+		if l.taskTime != nil {
+			c.Agent.TaskTime = *l.taskTime
+		}
+		if l.retry != nil {
+			c.Agent.Retry = *l.retry
 		}
 	}
 	c.Providers = slices.Clone(user.providers)

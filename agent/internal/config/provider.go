@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -31,15 +32,18 @@ func (l *layer) readProvider(f field) (Provider, error) {
 	p := Provider{Kind: KindOpenAI, Source: l.file, line: f.line}
 	var dflt *field // checked against models, whichever comes first
 	err := f.each(fields{
-		"name":        func(f field) (err error) { p.Name, err = readName(f); return err },
-		"kind":        func(f field) (err error) { p.Kind, err = l.readKind(f); return err },
-		"base_url":    func(f field) (err error) { p.BaseURL, err = readBaseURL(f); return err },
-		"models":      func(f field) (err error) { p.Models, err = readModels(f); return err },
-		"default":     func(f field) (err error) { p.Default, err = readDefault(f); dflt = &f; return err },
-		"api_key_env": func(f field) (err error) { p.APIKeyEnv, err = readEnvName(f); return err },
-		"efforts":     func(f field) (err error) { p.Efforts, err = readEfforts(f); return err },
-		"file":        func(f field) (err error) { p.File, err = readFile(f); return err },
-		"headers":     func(f field) (err error) { p.Headers, err = l.readHeaders(f); return err },
+		"name":              func(f field) (err error) { p.Name, err = readName(f); return err },
+		"kind":              func(f field) (err error) { p.Kind, err = l.readKind(f); return err },
+		"base_url":          func(f field) (err error) { p.BaseURL, err = readBaseURL(f); return err },
+		"models":            func(f field) (err error) { p.Models, err = readModels(f); return err },
+		"default":           func(f field) (err error) { p.Default, err = readDefault(f); dflt = &f; return err },
+		"api_key_env":       func(f field) (err error) { p.APIKeyEnv, err = readEnvName(f); return err },
+		"context_window":    func(f field) (err error) { p.Window, err = f.count32(); return err },
+		"max_output_tokens": func(f field) (err error) { p.MaxOutput, err = f.count32(); return err },
+		"extra_body":        func(f field) (err error) { p.ExtraBody, err = l.readExtraBody(f); return err },
+		"efforts":           func(f field) (err error) { p.Efforts, err = readEfforts(f); return err },
+		"file":              func(f field) (err error) { p.File, err = readFile(f); return err },
+		"headers":           func(f field) (err error) { p.Headers, err = l.readHeaders(f); return err },
 	}, l.unknown)
 	if err != nil {
 		return p, err
@@ -67,7 +71,7 @@ func checkComplete(f field, p *Provider) error {
 			return f.fail(fmt.Sprintf("provider %q has no base_url", p.Name), `add base_url = "https://…"`)
 		}
 	case KindScripted:
-		p.BaseURL, p.APIKeyEnv, p.Headers = "", "", nil
+		p.BaseURL, p.APIKeyEnv, p.Headers, p.ExtraBody = "", "", nil, nil
 		if p.File == "" {
 			return f.fail(fmt.Sprintf("provider %q has no file", p.Name), `add file = "….jsonl", the script to play`)
 		}
@@ -220,6 +224,35 @@ func (l *layer) readHeaders(f field) (map[string]Secret, error) {
 			out = map[string]Secret{}
 		}
 		out[name] = NewSecret(value)
+	}
+	return out, nil
+}
+
+// ownedMembers are set by the provider client.
+var ownedMembers = []string{"model", "messages", "tools", "stream", "stream_options", "temperature", "max_tokens",
+	"max_completion_tokens", "max_output_tokens", "reasoning_effort", "thinking"}
+
+// readExtraBody reads members that are added to each request as they are.
+func (l *layer) readExtraBody(f field) (map[string]json.RawMessage, error) {
+	table, err := f.table()
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]json.RawMessage
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		member := f.child(name, table[name])
+		if slices.Contains(ownedMembers, name) {
+			l.warn(member.line, "%s is ignored: this member of a request is ours", member.name)
+			continue
+		}
+		value, err := json.Marshal(table[name])
+		if err != nil {
+			return nil, member.fail("cannot be written as JSON", "use strings, numbers, booleans, lists and tables")
+		}
+		if out == nil {
+			out = map[string]json.RawMessage{}
+		}
+		out[name] = value
 	}
 	return out, nil
 }
