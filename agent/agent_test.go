@@ -43,7 +43,7 @@ func start(t *testing.T, script string) *peer {
 	t.Helper()
 	home := t.TempDir()
 	for name, text := range map[string]string{
-		"config.toml": "[[providers]]\nname = \"scripted\"\nkind = \"scripted\"\nfile = \"model.jsonl\"\n",
+		"config.toml": "[agent]\nretry_seconds = 0\n[[providers]]\nname = \"scripted\"\nkind = \"scripted\"\nfile = \"model.jsonl\"\n",
 		"model.jsonl": script,
 	} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {

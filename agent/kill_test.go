@@ -74,7 +74,7 @@ func oneKill(t *testing.T, program string, seed int64) {
 	for path, text := range map[string]string{
 		script: h.script.text,
 		filepath.Join(h.home, "config.toml"): fmt.Sprintf("[[providers]]\nname = \"scripted\"\nkind = \"scripted\"\nfile = %q\nmodels = [\"a\", \"b\"]\n"+
-			"efforts = [\"low\", \"high\"]\n[agent]\ncoalesce = %v\n", script, rnd.IntN(2) == 0),
+			"efforts = [\"low\", \"high\"]\n[agent]\nretry_seconds = 0\ncoalesce = %v\n", script, rnd.IntN(2) == 0),
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/model/scripted"
 	"github.com/acpkit/acpkit/agent/internal/permission"
 	"github.com/acpkit/acpkit/agent/internal/session"
-	"github.com/acpkit/acpkit/agent/internal/tool"
+	"github.com/acpkit/acpkit/agent/internal/turn"
 	"github.com/acpkit/acpkit/agent/internal/workspace"
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
@@ -62,14 +62,17 @@ func (c *connection) place(method, cwd string, dirs []string, servers []reasonix
 // furnish gives a session what it needs besides what it has written down.
 func (c *connection) furnish(s *session.Session, at *place) {
 	s.CWD, s.Dirs, s.Workspace = at.cwd, at.dirs, at.ws
-	s.Tools = tool.NewSet(tool.ReadFile(at.ws), tool.WriteFile(at.ws), tool.TodoWrite())
-	s.MaxSteps, s.EachDelta = at.conf.Agent.MaxSteps, !at.conf.Agent.Coalesce
+	s.System = systemPrompt(at.ws)
+	a := at.conf.Agent
+	s.Limits = turn.Limits{Steps: a.MaxSteps, Time: a.TaskTime, Tokens: a.TaskTokens, Retry: a.Retry}
+	s.EachDelta = !a.Coalesce
 	s.Commands = command.Load(command.Options{Logger: c.conf.Logger, Folders: []command.Folder{
 		{Dir: filepath.Join(at.ws.Root(), ".reasonix"), Origin: "project"}, {Dir: at.conf.Home, Origin: "user"}}})
 	s.Policy = &permission.Policy{}
-	a := s.State().Axes
-	s.Policy.SetPreset(axes.StoredPreset(a.Preset))
-	s.Policy.SetPlan(axes.StoredMode(a.Mode) == axes.Plan)
+	s.Tools = c.tools(s, at)
+	now := s.State().Axes
+	s.Policy.SetPreset(axes.StoredPreset(now.Preset))
+	s.Policy.SetPlan(axes.StoredMode(now.Mode) == axes.Plan)
 }
 
 // reopen takes a stored session over for load and resume. Its release must be
@@ -143,7 +146,7 @@ func (c *connection) refit(method string, s *session.Session, at *place) error {
 			return openError(method, err)
 		}
 	}
-	if err := s.UseModel(ref.String(), func() (model.Model, error) { return openModel(at.conf, ref) }); err != nil {
+	if err := s.UseModel(ref.String(), func() (session.Model, error) { return openModel(at.conf, ref) }); err != nil {
 		return openError(method, err)
 	}
 	fit := event.Axes{Model: ref.String(), Effort: axes.FitEffort(now.Effort, offer(at.conf, ref)), Preset: string(axes.StoredPreset(now.Preset)), Mode: axes.StoredMode(now.Mode)}
@@ -172,22 +175,25 @@ func openError(method string, err error) error {
 }
 
 // openModel makes the session's own instance of the model.
-func openModel(conf *config.Config, ref config.Model) (model.Model, error) {
+func openModel(conf *config.Config, ref config.Model) (m session.Model, err error) {
 	if err := conf.CheckReady(ref); err != nil {
-		return nil, err
+		return m, err
 	}
+	m.Window = conf.Window(ref)
 	provider, _ := conf.Provider(ref.Provider)
 	switch provider.Kind {
 	case config.KindOffline:
-		return demo.Model{}, nil
+		m.Model = demo.Model{}
 	case config.KindScripted:
 		script, err := scripted.Load(provider.File)
 		if err != nil {
-			return nil, err
+			return m, err
 		}
-		return script.New(), nil
+		m.Model = script.New()
+	default:
+		m.Model = unreachable{ref, provider.Kind}
 	}
-	return unreachable{ref, provider.Kind}, nil
+	return m, nil
 }
 
 // unreachable is a model whose provider this version cannot talk to. The session

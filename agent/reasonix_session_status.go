@@ -6,6 +6,7 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/agent/internal/status"
+	"github.com/acpkit/acpkit/agent/internal/tool"
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
 )
@@ -57,6 +58,12 @@ func goalReport(st *status.Status) reasonix.GoalReport {
 	r := reasonix.GoalReport{Status: reasonix.GoalStatusNone}
 	if st.Goal.Objective != "" {
 		r.Status = reasonix.GoalStatusRunning
+		switch st.Goal.State {
+		case tool.GoalComplete:
+			r.Status = reasonix.GoalStatusComplete
+		case tool.GoalBlocked:
+			r.Status = reasonix.GoalStatusBlocked
+		}
 		r.Objective = &st.Goal.Objective
 		r.Runtime = &reasonix.GoalRuntime{TurnsUsed: st.Goal.Turns, TokensUsed: st.Goal.Tokens}
 		if st.Goal.Requests > 0 {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/acpkit/acpkit/agent/internal/axes"
 	"github.com/acpkit/acpkit/agent/internal/event"
-	"github.com/acpkit/acpkit/agent/internal/model"
 	"github.com/acpkit/acpkit/agent/internal/permission"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
@@ -42,7 +41,7 @@ func (c *connection) sessionNew(ctx context.Context, p *reasonix.NewSessionReque
 		return nil, openError(method, err)
 	}
 	c.furnish(s, at)
-	_ = s.UseModel(ref.String(), func() (model.Model, error) { return m, nil })
+	_ = s.UseModel(ref.String(), func() (session.Model, error) { return m, nil })
 	c.sessions.Add(s)
 	o := c.offered(s)
 	c.announce(ctx, s)

@@ -16,11 +16,6 @@ import (
 	"github.com/acpkit/acpkit/rpc"
 )
 
-// system is what the model is told before anything else. It is the same in
-// every request, so that providers can cache it.
-const system = "You are Reasonix, a coding agent that works in the user's workspace through the tools it is given. " +
-	"Read before you write, keep a plan with todo_write when there are several steps, and say briefly what you did."
-
 // sessionPrompt runs one turn and answers when it has ended and is on the disk.
 // Errors: -32602 for an unknown session, an unknown action or a prompt without
 // anything usable, -32600 when a prompt is running or when the action has nothing
@@ -72,13 +67,17 @@ func (c *connection) sessionPrompt(ctx context.Context, p *reasonix.PromptReques
 }
 
 func (c *connection) runTurn(ctx context.Context, s *session.Session, p event.Prompt) turn.Outcome {
+	if note := modeNote(s.State().Axes.Mode); note != "" {
+		p.Submit = cmp.Or(p.Submit, p.Text) + "\n\n" + note
+	}
 	if err := c.tell(context.WithoutCancel(ctx), s, p); err != nil {
 		return turn.Failed{Err: err}
 	}
+	m, now := s.Model(), s.State().Axes
 	return turn.Run(ctx, turn.Turn{
-		Model: s.Model(), System: system, Tools: s.Tools, History: s.History, Prompt: cmp.Or(p.Submit, p.Text), Policy: s.Policy,
-		MaxSteps: s.MaxSteps, EachDelta: s.EachDelta, Ask: c.ask(s),
-		Emit: func(e turn.Event) error { return c.tell(ctx, s, e) },
+		Model: m, Window: m.Window, Effort: modelEffort(now.Effort), System: s.System, Tools: s.Tools, History: s.History,
+		Prompt: cmp.Or(p.Submit, p.Text), Policy: s.Policy, Limits: s.Limits, EachDelta: s.EachDelta, Goal: func() bool { return openGoal(s) },
+		Ask: c.ask(s), Emit: func(e turn.Event) error { return c.tell(ctx, s, e) },
 	})
 }
 
@@ -86,9 +85,10 @@ func (c *connection) runTurn(ctx context.Context, s *session.Session, p event.Pr
 func (c *connection) finish(ctx context.Context, s *session.Session, outcome turn.Outcome) (*reasonix.PromptResponse, error) {
 	done, reason, err := c.ended(s, outcome)
 	lost := c.tell(ctx, s, done)
-	if done.Outcome == event.MaxTurnRequests && lost == nil {
-		lost = c.tell(ctx, s, event.Warning{Text: fmt.Sprintf("stopped after %d model rounds (max_steps); the work is kept, and a new message goes on", s.MaxSteps)})
+	if warning := s.Limits.Warning(outcome); warning != "" && lost == nil {
+		lost = c.tell(ctx, s, event.Warning{Text: warning})
 	}
+	c.tellContext(ctx, s)
 	if lost = errors.Join(lost, s.Log.Sync()); lost != nil && err == nil && !errors.Is(lost, rpc.ErrClosed) {
 		err = c.unsaved(ctx, s, lost)
 	}
@@ -134,6 +134,10 @@ func (c *connection) ended(s *session.Session, outcome turn.Outcome) (event.Done
 		return event.Done{Outcome: event.MaxTokens}, acp.StopReasonMaxTokens, nil
 	case turn.MaxTurnRequests:
 		return event.Done{Outcome: event.MaxTurnRequests, Reason: "max_steps"}, acp.StopReasonMaxTurnRequests, nil
+	case turn.Budget:
+		return event.Done{Outcome: event.Budget, Reason: o.Limit}, acp.StopReasonEndTurn, nil
+	case turn.Dismissed:
+		return event.Done{Outcome: event.Dismissed, Reason: "the question was dismissed"}, acp.StopReasonEndTurn, nil
 	case turn.Refusal:
 		return event.Done{Outcome: event.Refusal}, acp.StopReasonRefusal, nil
 	case turn.Cancelled:

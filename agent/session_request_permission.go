@@ -34,29 +34,37 @@ func (c *connection) ask(s *session.Session) func(context.Context, turn.Ask) (pe
 			// The ids are the kinds; both are the spec's words.
 			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(a), Name: optionName(a), Kind: acp.PermissionOptionKind(a)})
 		}
-		defer s.Ask()()
-		if err := c.tell(ctx, s, event.Waiting{ID: ask.Call.ID}); err != nil {
+		chosen, err := c.request(ctx, s, event.Waiting{ID: ask.Call.ID}, req)
+		if err != nil || chosen < 0 {
 			return permission.Cancelled, err
 		}
-		res, err := c.client.SessionRequestPermission(ctx, req)
-		if ctx.Err() != nil {
-			return permission.Cancelled, ctx.Err() // a cancelled turn is nothing odd
-		}
-		if err != nil {
-			c.conf.Logger.Warn("permission request failed; the call is refused", "session", s.ID, "call", ask.Call.ID, "error", err)
-			return permission.Cancelled, err
-		}
-		chosen, ok := res.Outcome.(*acp.SelectedPermissionOutcome)
-		if !ok {
-			return permission.Cancelled, nil
-		}
-		for _, o := range req.Options {
+		return permission.Answer(req.Options[chosen].Kind), nil
+	}
+}
+
+// request asks the host, and returns the index of the option that was chosen, -1
+// for none of them. While it is open the status says so.
+func (c *connection) request(ctx context.Context, s *session.Session, waiting event.Waiting, req *acp.RequestPermissionRequest) (int, error) {
+	defer s.Ask()()
+	if err := c.tell(ctx, s, waiting); err != nil {
+		return -1, err
+	}
+	res, err := c.client.SessionRequestPermission(ctx, req)
+	if ctx.Err() != nil {
+		return -1, ctx.Err() // a cancelled turn is nothing odd
+	}
+	if err != nil {
+		c.conf.Logger.Warn("permission request failed; the call is refused", "session", s.ID, "call", waiting.ID, "error", err)
+		return -1, err
+	}
+	if chosen, ok := res.Outcome.(*acp.SelectedPermissionOutcome); ok {
+		for i, o := range req.Options {
 			if o.OptionID == chosen.OptionID {
-				return permission.Answer(o.Kind), nil
+				return i, nil
 			}
 		}
-		return permission.Cancelled, nil
 	}
+	return -1, nil
 }
 
 // asUpdate is the call in the form that a permission request carries.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/acpkit/acpkit/agent/internal/axes"
 	"github.com/acpkit/acpkit/agent/internal/event"
-	"github.com/acpkit/acpkit/agent/internal/model"
 	"github.com/acpkit/acpkit/agent/internal/permission"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
@@ -110,7 +109,7 @@ func (c *connection) useModel(s *session.Session, reference string) error {
 	if err != nil {
 		return err
 	}
-	return s.UseModel(ref.String(), func() (model.Model, error) { return openModel(conf, ref) })
+	return s.UseModel(ref.String(), func() (session.Model, error) { return openModel(conf, ref) })
 }
 
 // endTurn makes the session idle, and first carries out what waited for that. What

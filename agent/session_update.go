@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -39,6 +40,15 @@ func (c *connection) tell(ctx context.Context, s *session.Session, e event.Event
 	return c.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: acp.SessionID(s.ID), Update: u})
 }
 
+// tellContext says how full the model's window is, where both are known. It comes
+// right before the answer to a prompt.
+func (c *connection) tellContext(ctx context.Context, s *session.Session) {
+	last, window := s.State().Status.All.Last, s.Model().Window
+	if used := last.Input + last.Output; used > 0 && window > 0 {
+		c.tellUpdate(ctx, s, &acp.UsageUpdate{Used: used, Size: uint64(window)})
+	}
+}
+
 // render is the one place where events become updates, live and in a replay. It
 // returns nil for what has no update.
 func render(e event.Event) acp.SessionUpdate {
@@ -62,6 +72,10 @@ func render(e event.Event) acp.SessionUpdate {
 			return nil
 		}
 		return message(e.Text)
+	case event.Retry:
+		return &acp.SessionUpdateAgentThoughtChunk{ContentChunk: acp.ContentChunk{Content: &acp.TextContent{Text: "\n[retry] " + e.Text + "\n"}}}
+	case event.Compacted:
+		return message(fmt.Sprintf("\n\n[compacted %d messages]\n\n", e.Dropped))
 	case event.Warning:
 		return message("\n\n[warning] " + e.Text)
 	default: // turn.Usage: there is no window size to report beside it yet
@@ -84,8 +98,16 @@ func plan(e event.Plan) *acp.Plan {
 func toolCall(e event.ToolCall) *acp.ToolCall {
 	return &acp.ToolCall{
 		ToolCallID: acp.ToolCallID(e.ID), Title: e.Title, Name: &e.Tool, Kind: new(acp.ToolKind(e.Kind)), Status: new(acp.ToolCallStatusPending),
-		Content: diffs(e.Diffs), Locations: locations(e.Locations), RawInput: e.Args,
+		Content: announced(e), Locations: locations(e.Locations), RawInput: e.Args,
 	}
+}
+
+// announced is what the user can look at before the call runs.
+func announced(e event.ToolCall) (content []acp.ToolCallContent) {
+	if e.Text != "" {
+		content = append(content, &acp.Content{Content: &acp.TextContent{Text: e.Text}})
+	}
+	return append(content, diffs(e.Diffs)...)
 }
 
 func toolEnd(e event.ToolEnd) *acp.ToolCallUpdate {

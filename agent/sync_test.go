@@ -155,7 +155,7 @@ type syncHost struct {
 func startRecording(t *testing.T, script string) *syncHost {
 	home := t.TempDir()
 	for name, text := range map[string]string{
-		"config.toml": "[[providers]]\nname = \"scripted\"\nkind = \"scripted\"\nfile = \"model.jsonl\"\nmodels = [\"a\", \"b\"]\nefforts = [\"low\"]\n",
+		"config.toml": "[agent]\nretry_seconds = 0\n[[providers]]\nname = \"scripted\"\nkind = \"scripted\"\nfile = \"model.jsonl\"\nmodels = [\"a\", \"b\"]\nefforts = [\"low\"]\n",
 		"model.jsonl": script,
 	} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {

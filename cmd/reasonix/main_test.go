@@ -16,7 +16,7 @@ func TestExitCodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("config.toml", "[[providers]]\nname = \"ok\"\nkind = \"scripted\"\nfile = \"ok.jsonl\"\n[[providers]]\nname = \"cut\"\nkind = \"scripted\"\nfile = \"cut.jsonl\"\n")
+	write("config.toml", "[agent]\nretry_seconds = 0\n[[providers]]\nname = \"ok\"\nkind = \"scripted\"\nfile = \"ok.jsonl\"\n[[providers]]\nname = \"cut\"\nkind = \"scripted\"\nfile = \"cut.jsonl\"\n")
 	write("ok.jsonl", `{"text":"ok"}`)
 	write("cut.jsonl", `{"text":"ok","finish":"length"}`)
 	for _, c := range []struct {

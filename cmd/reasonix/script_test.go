@@ -22,7 +22,9 @@ func TestMain(m *testing.M) {
 
 // defaultConfig makes the model references scripted/NAME play $WORK/model.jsonl.
 // A script with a home/config.toml of its own has that instead.
-const defaultConfig = `[[providers]]
+const defaultConfig = `[agent]
+retry_seconds = 0
+[[providers]]
 name = "scripted"
 kind = "scripted"
 file = "../model.jsonl"

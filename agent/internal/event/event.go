@@ -32,6 +32,7 @@ type (
 		Args      json.RawMessage `json:",omitempty"` // valid JSON on one line; nil when the model sent something else
 		Locations []tool.Location `json:",omitempty"`
 		Diffs     []tool.Diff     `json:",omitempty"` // what it is going to change
+		Text      string          `json:",omitempty"` // what the user is to read before it runs
 	}
 	// ToolStart says that the call is running. The ledger does not keep it.
 	ToolStart struct{ ID string }
@@ -45,8 +46,30 @@ type (
 	}
 	// Usage is the token count of one model call. It comes before the calls of that answer.
 	Usage struct{ model.Usage }
-	// Waiting says that the user is asked whether a call may run.
-	Waiting struct{ ID string }
+	// Waiting says that the user is asked whether a call may run, or what to answer to it.
+	Waiting struct {
+		ID    string
+		Input bool `json:",omitempty"` // an answer is asked for
+	}
+	// Retry says that a model call has failed and is made again. The thoughts that it gave are void, and no text came of it.
+	Retry struct{ Text string }
+	// Nudge is what the agent itself tells the model, to make it go on.
+	Nudge struct{ Text string }
+	// Goal is the model's word on the goal of the session.
+	Goal struct {
+		State  string // complete or blocked
+		Reason string `json:",omitempty"`
+	}
+	// Compacting says that the history is being condensed. The ledger does not keep it.
+	Compacting struct{ ID string }
+	// Compacted ends that: one message takes the place of the first Dropped ones.
+	Compacted struct {
+		ID      string
+		Dropped int
+		Before  int    // messages
+		Tokens  uint64 `json:",omitempty"` // of the context before, as far as known
+		Message string // what the model is told instead
+	}
 )
 
 // What happens around a turn.
@@ -97,24 +120,31 @@ const (
 	EndTurn         Outcome = "end_turn"
 	MaxTokens       Outcome = "max_tokens"
 	MaxTurnRequests Outcome = "max_turn_requests"
+	Budget          Outcome = "budget"    // a limit of time or tokens was reached
+	Dismissed       Outcome = "dismissed" // the user did not answer a question
 	Refusal         Outcome = "refusal"
 	Cancelled       Outcome = "cancelled"
 	Failed          Outcome = "failed"
 )
 
-func (Thought) kind() string   { return "thought" }
-func (Text) kind() string      { return "text" }
-func (Answer) kind() string    { return "answer" }
-func (Plan) kind() string      { return "plan" }
-func (ToolCall) kind() string  { return "tool_call" }
-func (ToolStart) kind() string { return "" }
-func (ToolEnd) kind() string   { return "tool_end" }
-func (Usage) kind() string     { return "usage" }
-func (Waiting) kind() string   { return "waiting" }
-func (Opened) kind() string    { return "opened" }
-func (Set) kind() string       { return "set" }
-func (Prompt) kind() string    { return "prompt" }
-func (Command) kind() string   { return "command" }
-func (Output) kind() string    { return "output" }
-func (Warning) kind() string   { return "warning" }
-func (Done) kind() string      { return "done" }
+func (Thought) kind() string    { return "thought" }
+func (Text) kind() string       { return "text" }
+func (Answer) kind() string     { return "answer" }
+func (Plan) kind() string       { return "plan" }
+func (ToolCall) kind() string   { return "tool_call" }
+func (ToolStart) kind() string  { return "" }
+func (ToolEnd) kind() string    { return "tool_end" }
+func (Usage) kind() string      { return "usage" }
+func (Waiting) kind() string    { return "waiting" }
+func (Retry) kind() string      { return "retry" }
+func (Nudge) kind() string      { return "nudge" }
+func (Goal) kind() string       { return "goal" }
+func (Compacting) kind() string { return "" }
+func (Compacted) kind() string  { return "compacted" }
+func (Opened) kind() string     { return "opened" }
+func (Set) kind() string        { return "set" }
+func (Prompt) kind() string     { return "prompt" }
+func (Command) kind() string    { return "command" }
+func (Output) kind() string     { return "output" }
+func (Warning) kind() string    { return "warning" }
+func (Done) kind() string       { return "done" }

@@ -12,7 +12,7 @@ import (
 func Encode(e Event) (kind string, data json.RawMessage, err error) {
 	kind = e.kind()
 	switch e := e.(type) {
-	case ToolStart:
+	case ToolStart, Compacting:
 		return "", nil, nil
 	case Thought: // these two are written for each piece of a stream
 		return kind, encodeText(e.Text), nil
@@ -53,6 +53,14 @@ func Decode(kind string, data json.RawMessage) (Event, error) {
 		return decode[Usage](data)
 	case "waiting":
 		return decode[Waiting](data)
+	case "retry":
+		return decode[Retry](data)
+	case "nudge":
+		return decode[Nudge](data)
+	case "goal":
+		return decode[Goal](data)
+	case "compacted":
+		return decode[Compacted](data)
 	case "opened":
 		return decode[Opened](data)
 	case "set":

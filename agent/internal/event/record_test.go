@@ -18,7 +18,7 @@ var all = []Event{
 	Plan{[]tool.PlanEntry{{Content: "look", Priority: "high", Status: "pending"}}},
 	ToolCall{ID: "c", Tool: "f", Title: "Do", Kind: "edit", Args: json.RawMessage(`{"a":1}`), Locations: []tool.Location{{Path: "/x", Line: 3}}, Diffs: []tool.Diff{{Path: "/x", New: "n"}, {Path: "/y", Old: new("o"), New: "n"}}},
 	ToolCall{ID: "c", Tool: "f", Title: "Do"}, ToolEnd{ID: "c", Failed: true, Text: "no", Full: "no, really", Diffs: []tool.Diff{{Path: "/x", New: "n"}}},
-	Usage{model.Usage{Input: 1 << 60, Output: 2, Cached: 3, Reasoning: 4}}, Waiting{"c"},
+	Usage{model.Usage{Input: 1 << 60, Output: 2, Cached: 3, Reasoning: 4}}, Waiting{ID: "c", Input: true}, Retry{"again"}, Nudge{"on"}, Goal{"blocked", "why"}, Compacted{ID: "x", Dropped: 2, Before: 9, Tokens: 7, Message: "sum"},
 	Opened{CWD: "/w", Directories: []string{"/m"}, Axes: Axes{Model: "p/m", Effort: "high", Preset: "read-only", Mode: "plan"}},
 	Set{Model: new("p/m"), Later: true}, Set{Effort: new(""), Preset: new("x"), Mode: new("goal")}, Set{},
 	Prompt{Text: "hi", Submit: "expanded"}, Command{"/help"}, Output{""}, Warning{"!"}, Done{Outcome: Failed, Reason: "why"},

@@ -23,6 +23,7 @@ const (
 	Edit                // changes, creates, moves or removes files
 	Execute             // runs a command
 	Fetch               // asks a host on the network
+	Approve             // the user's own decision: asked about in every mode and preset, and remembered nowhere
 )
 
 // Preset is the user's general choice. Any other word, the empty one too, counts as ReadOnly.
@@ -57,8 +58,13 @@ const (
 	Cancelled    Answer = "cancelled"
 )
 
-// Answers are the ones to offer for an ordinary question.
-func Answers() []Answer { return []Answer{AllowOnce, AllowAlways, RejectOnce, RejectAlways} }
+// Answers are the ones to offer for a question about an access.
+func Answers(a Access) []Answer {
+	if a.Kind == Approve {
+		return []Answer{AllowOnce, RejectOnce}
+	}
+	return []Answer{AllowOnce, AllowAlways, RejectOnce, RejectAlways}
+}
 
 // Policy belongs to one session; its methods may be called at the same time. The zero value is ReadOnly without grants.
 type Policy struct {
@@ -102,6 +108,9 @@ func (p *Policy) Plan() bool {
 func (p *Policy) Decide(tool string, access Access) Decision {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if access.Kind == Approve {
+		return Ask
+	}
 	if p.plan && access.Kind != None && access.Kind != Read {
 		return Deny
 	}

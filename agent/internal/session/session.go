@@ -39,7 +39,8 @@ type Session struct {
 	Tools     *tool.Set
 	History   *turn.History
 	Policy    *permission.Policy
-	MaxSteps  int
+	System    string // what the model is told before anything else
+	Limits    turn.Limits
 	EachDelta bool
 
 	// Show is held while an event is written down and shown, and during a
@@ -55,11 +56,17 @@ type Session struct {
 	title  string
 
 	messages int
-	model    model.Model
-	models   map[string]model.Model // by reference; one keeps its state
-	turn     *Turn                  // nil when idle
-	asking   int                    // open questions to the user
+	model    Model
+	models   map[string]Model // by reference; one keeps its state
+	turn     *Turn            // nil when idle
+	asking   int              // open questions to the user
 	closing  bool
+}
+
+// Model is a model as a session uses it.
+type Model struct {
+	model.Model
+	Window int // tokens that it can have before it; 0 is not known
 }
 
 // Turn is a turn that has begun.
@@ -290,7 +297,7 @@ func (s State) Wanted() event.Axes {
 }
 
 // Model is the model in force.
-func (s *Session) Model() model.Model {
+func (s *Session) Model() Model {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.model
@@ -298,11 +305,11 @@ func (s *Session) Model() model.Model {
 
 // UseModel makes the model with this reference the one in force. One that was
 // used before keeps its state; make makes one that was not.
-func (s *Session) UseModel(ref string, make func() (model.Model, error)) error {
+func (s *Session) UseModel(ref string, make func() (Model, error)) error {
 	s.mu.Lock()
-	m := s.models[ref]
+	m, used := s.models[ref]
 	s.mu.Unlock()
-	if m == nil {
+	if !used {
 		var err error
 		if m, err = make(); err != nil {
 			return err
@@ -311,7 +318,7 @@ func (s *Session) UseModel(ref string, make func() (model.Model, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.models == nil {
-		s.models = map[string]model.Model{}
+		s.models = map[string]Model{}
 	}
 	s.models[ref], s.model = m, m
 	return nil

@@ -10,8 +10,14 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/model"
 )
 
-// goalMode is the mode in which a prompt becomes a goal.
-const goalMode = "goal"
+// The modes that matter here: in one a prompt becomes a goal, in the other the model only plans.
+const (
+	goalMode = "goal"
+	planMode = "plan"
+)
+
+// complete is the state of a goal that is reached.
+const complete = "complete"
 
 // maxSummary bounds Status.Summary and Goal.Objective, in bytes.
 const maxSummary = 16 << 10
@@ -23,9 +29,12 @@ type Phase string
 const (
 	Idle              Phase = "idle"
 	Starting          Phase = "starting"
+	Planning          Phase = "planning"
 	Implementing      Phase = "implementing"
 	WaitingPermission Phase = "waiting_permission"
+	WaitingInput      Phase = "waiting_input"
 	Completed         Phase = "completed"
+	ReviewReady       Phase = "review_ready"
 	Paused            Phase = "paused"
 	RecoveryPaused    Phase = "recovery_paused"
 	Cancelled         Phase = "cancelled"
@@ -75,6 +84,8 @@ func (t *Totals) add(u model.Usage) {
 // Goal is what the session works towards in goal mode.
 type Goal struct {
 	Objective string // "" when there is none
+	State     string // "" while it is open, else the model's word: complete or blocked
+	Reason    string // of the state
 	Turns     uint64
 	Tokens    uint64
 	Requests  uint64
@@ -111,8 +122,11 @@ func (s *Status) Apply(e event.Event, mode string) Publish {
 		s.Sequence++
 	case event.Prompt:
 		s.begin()
-		if mode == goalMode && s.Goal.Objective == "" {
+		switch {
+		case mode == goalMode && (s.Goal.Objective == "" || s.Goal.State == complete):
 			s.Goal = Goal{Objective: clip(e.Text)}
+		case mode == goalMode: // goes on, blocked or not
+			s.Goal.State, s.Goal.Reason = "", ""
 		}
 		return PhaseEvent
 	case event.Command:
@@ -128,7 +142,9 @@ func (s *Status) Apply(e event.Event, mode string) Publish {
 			s.words = nil
 		}
 		if len(e.Calls) > 0 {
-			s.change(Implementing)
+			if s.change(Implementing); mode == planMode {
+				s.Phase = Planning
+			}
 		}
 	case event.Usage:
 		s.Turn.add(e.Usage)
@@ -136,7 +152,16 @@ func (s *Status) Apply(e event.Event, mode string) Publish {
 		s.Goal.count(e.Usage)
 		s.Sequence++
 		return UsageEvent
+	case event.Goal:
+		if s.Goal.Objective != "" {
+			s.Goal.State, s.Goal.Reason = e.State, clip(e.Reason)
+			s.Sequence++
+		}
 	case event.Waiting:
+		if e.Input {
+			s.change(WaitingInput)
+			return PhaseEvent
+		}
 		s.change(WaitingPermission)
 		return PhaseEvent
 	case event.Done:
@@ -175,16 +200,20 @@ func (s *Status) end(e event.Done) Publish {
 	case event.Failed:
 		s.Outcome, s.Stopped, publish = ErrorOutcome, e.Outcome, ErrorEvent
 		s.change(Error)
-	case event.MaxTurnRequests:
+	case event.MaxTurnRequests, event.Budget, event.Dismissed:
 		s.Outcome, publish = PausedOutcome, PauseEvent
 		s.change(Paused)
 	default:
-		if e.Outcome == event.EndTurn && s.Goal.Objective != "" { // neither complete nor blocked
+		if e.Outcome == event.EndTurn && s.Goal.Objective != "" && s.Goal.State != complete {
 			s.Outcome, publish = PausedOutcome, PauseEvent
 			s.change(Paused)
 			break
 		}
 		s.Outcome, s.Ready = CompletedOutcome, e.Outcome == event.EndTurn
+		if s.Goal.State == complete {
+			s.change(ReviewReady)
+			break
+		}
 		s.change(Completed)
 	}
 	return publish

@@ -43,6 +43,7 @@ type Invocation struct {
 	Access    permission.Access
 	Diffs     []Diff      // what Run would change
 	Plan      []PlanEntry // the new plan; nil leaves the plan as it is
+	Text      string      // what the user is to read before it runs, in Markdown
 	// Run does it, at most once, and returns soon after ctx ends.
 	Run func(ctx context.Context) (Output, error)
 }

@@ -22,7 +22,7 @@ const (
 
 var (
 	errRefused = errors.New("refused by the user")
-	errPlan    = errors.New("not in plan mode: propose a plan first; nothing is written before the user has approved it")
+	errPlan    = errors.New("the session is in plan mode: propose a plan first; nothing is changed before the user has approved it")
 )
 
 // call takes one call from its announcement to its result in the history. Only what ends the turn is returned as an error;
@@ -31,10 +31,11 @@ func (r *run) call(ctx context.Context, call model.Call) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	ctx = tool.WithCallID(ctx, call.ID)
 	found, inv, problem := r.prepare(ctx, call)
 	announced := ToolCall{
 		ID: call.ID, Tool: call.Name, Title: inv.Title, Kind: found.Kind,
-		Args: cleanJSON(call.Args), Locations: inv.Locations, Diffs: inv.Diffs,
+		Args: cleanJSON(call.Args), Locations: inv.Locations, Diffs: inv.Diffs, Text: inv.Text,
 	}
 	if problem == nil && inv.Plan != nil {
 		if err := r.out.event(Plan{Entries: inv.Plan}); err != nil {
@@ -57,6 +58,7 @@ func (r *run) call(ctx context.Context, call model.Call) error {
 			return err
 		})
 	}
+	dismissed := errors.Is(problem, tool.ErrDismissed)
 	end := ToolEnd{ID: call.ID, Text: output.Text, Diffs: output.Diffs}
 	if problem != nil {
 		end = ToolEnd{ID: call.ID, Failed: true, Text: explain(ctx, call.Name, problem)}
@@ -69,7 +71,10 @@ func (r *run) call(ctx context.Context, call model.Call) error {
 		end.Full = full
 	}
 	r.History.addResult(call, full, end.Failed)
-	return r.out.event(end)
+	if err := r.out.event(end); err != nil || !dismissed {
+		return err
+	}
+	return tool.ErrDismissed
 }
 
 // prepare finds the tool and lets it read the arguments. With a problem, what it returns is still good for display.
@@ -105,7 +110,7 @@ func (r *run) permit(ctx context.Context, call ToolCall, access permission.Acces
 	if r.Ask == nil {
 		return errors.New("not allowed without asking, and there is nobody to ask")
 	}
-	answer, err := r.Ask(ctx, Ask{Call: call, Options: permission.Answers()})
+	answer, err := r.Ask(ctx, Ask{Call: call, Options: permission.Answers(access)})
 	switch {
 	case ctx.Err() != nil: // an approval that crosses the cancellation comes too late
 		return ctx.Err()

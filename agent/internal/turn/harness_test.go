@@ -23,15 +23,17 @@ import (
 
 // session is a session as far as a turn needs one. It records what goes out, to the user and to the model.
 type session struct {
-	t        *testing.T
-	ws       *workspace.Workspace
-	policy   permission.Policy
-	history  History
-	model    model.Model
-	tools    []tool.Tool // beside the usual ones
-	maxSteps int
-	answer   func(context.Context, Ask) (permission.Answer, error)
-	emit     func(Event) error // looks at an event before it is recorded
+	t       *testing.T
+	ws      *workspace.Workspace
+	policy  permission.Policy
+	history History
+	model   model.Model
+	tools   []tool.Tool // beside the usual ones
+	limits  Limits
+	window  int
+	goal    func() bool
+	answer  func(context.Context, Ask) (permission.Answer, error)
+	emit    func(Event) error // looks at an event before it is recorded
 
 	events   []Event // of the last prompt, without Answer
 	all      []Event // as a ledger keeps them
@@ -73,7 +75,7 @@ func (s *session) prompt(ctx context.Context, text string) Outcome {
 	s.t.Helper()
 	s.events, s.requests, s.asks = nil, nil, nil
 	t := Turn{
-		Model: s, System: "be brief", History: &s.history, Prompt: text, Policy: &s.policy, MaxSteps: s.maxSteps,
+		Model: s, System: "be brief", History: &s.history, Prompt: text, Policy: &s.policy, Limits: s.limits, Window: s.window, Goal: s.goal,
 		Tools: tool.NewSet(append([]tool.Tool{tool.ReadFile(s.ws), tool.WriteFile(s.ws), tool.TodoWrite()}, s.tools...)...),
 		Emit: func(e Event) error {
 			_, hidden := e.(Answer)
@@ -155,6 +157,15 @@ func (s *session) story() []string {
 	var story []string
 	for _, e := range s.events {
 		switch e := e.(type) {
+		case Retry:
+			text, _, _ := strings.Cut(e.Text, " in ")
+			story = append(story, "retry "+text+" in T")
+		case Nudge:
+			story = append(story, "nudge")
+		case Compacting:
+			story = append(story, "compacting")
+		case Compacted:
+			story = append(story, fmt.Sprintf("compacted %d of %d", e.Dropped, e.Before))
 		case Thought:
 			story = append(story, "thought "+e.Text)
 		case Text:

@@ -15,9 +15,12 @@ const notRun = "cancelled: this call was not run"
 
 // History is the conversation of one session as the next request holds it. Only one turn at a time may use it.
 type History struct {
-	messages []model.Message
-	ids      map[string]bool // of every call, those that were cut off too: hosts have seen them
-	made     int             // how many ids were made here
+	messages  []model.Message
+	ids       map[string]bool // of every call, those that were cut off too: hosts have seen them
+	made      int             // how many ids were made here
+	condensed int             // times
+	last      model.Usage     // of the last call, until the history is condensed
+	counted   int             // messages that are in it
 }
 
 // NewHistory continues a conversation.
@@ -78,6 +81,20 @@ func (h *History) settle() {
 
 // cut takes the messages from n on away. Requests that still hold them are not disturbed.
 func (h *History) cut(n int) { h.messages = slices.Clip(h.messages[:n]) }
+
+// compact puts one message in the place of the first n.
+func (h *History) compact(n int, text string) {
+	n = min(n, len(h.messages))
+	h.condensed++
+	h.last, h.counted = model.Usage{}, 0
+	h.messages = append([]model.Message{{Role: model.User, Text: text}}, h.messages[n:]...)
+}
+
+// used takes the count of a call whose answer is in.
+func (h *History) used(u model.Usage) { h.last, h.counted = u, len(h.messages) }
+
+// afterCompaction is where a message stands that stood at i. One that is gone stands where the message in its place ends.
+func afterCompaction(i, dropped int) int { return max(1, i-dropped+1) }
 
 // newID is the provider's id of a call when it is usable and new in the session, else one of ours.
 func (h *History) newID(provider string) string {

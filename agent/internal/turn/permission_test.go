@@ -45,7 +45,7 @@ func TestPermission(t *testing.T) {
 		if s.has("x") != (test.result == "") {
 			t.Errorf("%q: the file exists: %t", test.answer, s.has("x"))
 		}
-		want := []Ask{{Call: s.events[0].(ToolCall), Options: permission.Answers()}}
+		want := []Ask{{Call: s.events[0].(ToolCall), Options: permission.Answers(permission.Access{})}}
 		if d := cmp.Diff(want, s.asks); d != "" {
 			t.Errorf("%q: asked (-want +got):\n%s", test.answer, d)
 		}

@@ -32,6 +32,15 @@ func (r *Restorer) Apply(e Event) {
 		r.words[kindThought].WriteString(e.Text)
 	case Text:
 		r.words[kindText].WriteString(e.Text)
+	case Retry:
+		r.words[kindThought].Reset()
+	case Usage:
+		r.history.used(e.Usage)
+	case Nudge:
+		r.history.add(model.Message{Role: model.User, Text: e.Text})
+	case Compacted:
+		r.history.compact(e.Dropped, e.Message)
+		r.start = afterCompaction(r.start, e.Dropped)
 	case Answer:
 		r.endAnswer(e.Calls)
 	case ToolEnd:

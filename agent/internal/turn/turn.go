@@ -7,29 +7,28 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/acpkit/acpkit/agent/internal/model"
 	"github.com/acpkit/acpkit/agent/internal/permission"
 	"github.com/acpkit/acpkit/agent/internal/tool"
 )
 
-// emptyRetries is how often an empty answer is asked for again.
-const emptyRetries = 2
-
-// ErrEmpty is the failure of a model that keeps giving empty answers:
-// emptyRetries+1 of them.
-var ErrEmpty = errors.New("the model gave an empty answer 3 times in a row")
-
 // Turn is what one prompt needs. Model, History, Policy and Emit are required.
 type Turn struct {
-	Model    model.Model
-	System   string
-	Tools    *tool.Set // nil: none
-	History  *History  // of the session; Run adds to it and leaves it valid for any provider
-	Prompt   string
-	Policy   *permission.Policy
-	MaxSteps int // model rounds; 0 is no limit. An empty answer that is asked for again is not counted
+	Model   model.Model
+	System  string
+	Tools   *tool.Set // nil: none
+	History *History  // of the session; Run adds to it and leaves it valid for any provider
+	Prompt  string
+	Policy  *permission.Policy
+	Effort  string // of the model's reasoning; "" leaves it to the provider
+	Window  int    // tokens that the model can have before it; 0 is not known, and nothing is condensed then
+	Limits  Limits
+
+	// Goal reports whether there is a goal that is neither complete nor blocked: then the model is told to go on when it stops.
+	// Nil is no.
+	Goal func() bool
 
 	// Ask puts a question to the user and returns soon after ctx ends. Nil, like an error, denies.
 	Ask func(ctx context.Context, ask Ask) (permission.Answer, error)
@@ -37,6 +36,14 @@ type Turn struct {
 	Emit func(Event) error
 	// EachDelta hands on every piece of text as it comes instead of joining what comes within a short time.
 	EachDelta bool
+}
+
+// Limits bound a turn. Zero is no limit, but for Retry.
+type Limits struct {
+	Steps  int           // model rounds. A call that is made again is not counted
+	Time   time.Duration // since the turn began
+	Tokens uint64        // of all its model calls, read and written
+	Retry  time.Duration // how long a failing model call is made again; zero is not at all
 }
 
 // Ask is a question about an announced call, whose status stays pending until the answer.
@@ -50,7 +57,7 @@ func Run(ctx context.Context, t Turn) Outcome {
 	r := &run{Turn: t, out: &coalescer{emit: t.Emit, each: t.EachDelta}}
 	defer r.out.close() // also when something panics: no timer may emit later
 	r.History.settle()  // a process that was killed may have left calls open
-	start := len(r.History.messages)
+	r.began, r.start = time.Now(), len(r.History.messages)
 	r.History.add(model.Message{Role: model.User, Text: t.Prompt})
 	defer r.History.settle()
 
@@ -62,22 +69,32 @@ func Run(ctx context.Context, t Turn) Outcome {
 		return Cancelled{}
 	}
 	if _, refused := outcome.(Refusal); refused {
-		r.History.cut(start) // schema:StopReason: the prompt and what followed leave the context
+		r.History.cut(r.start) // schema:StopReason: the prompt and what followed leave the context
 	}
 	return outcome
 }
 
 type run struct {
 	Turn
-	out *coalescer // everything that is emitted goes through it
+	out    *coalescer // everything that is emitted goes through it
+	began  time.Time
+	start  int    // where the prompt stands in the history
+	tokens uint64 // of all calls so far
+	nudges int    // in a row, without a tool call between them
 }
 
 func (r *run) loop(ctx context.Context) Outcome {
 	for step := 0; ; step++ {
-		if r.MaxSteps > 0 && step == r.MaxSteps {
-			return MaxTurnRequests{}
+		if o := r.limit(step); o != nil {
+			return o
+		}
+		if err := r.makeRoom(ctx); err != nil {
+			return Failed{err}
 		}
 		a, err := r.answer(ctx)
+		if tooLong(err) && r.condense(ctx) == nil {
+			a, err = r.answer(ctx)
+		}
 		ending := a.Ending()
 		if err != nil || ending != model.Done {
 			a.Calls = nil // incomplete or withheld: not run, and so not in the history
@@ -89,7 +106,7 @@ func (r *run) loop(ctx context.Context) Outcome {
 		}
 		told := r.out.event(Answer{Calls: r.History.addAnswer(a)})
 		if a.Usage != nil {
-			told = cmp.Or(told, r.out.event(Usage{Usage: *a.Usage}))
+			told = cmp.Or(told, r.used(*a.Usage))
 		}
 		switch err := cmp.Or(err, told); {
 		case err != nil:
@@ -100,85 +117,53 @@ func (r *run) loop(ctx context.Context) Outcome {
 			return Refusal{}
 		case ending == model.Broken:
 			return Failed{&model.Error{Finish: a.Finish}}
-		case len(a.Calls) == 0:
+		case len(a.Calls) > 0:
+			r.nudges = 0
+		case r.Goal == nil || !r.Goal() || r.nudges == maxNudges:
 			return EndTurn{}
+		default:
+			if err := r.nudge(); err != nil {
+				return Failed{err}
+			}
 		}
 		for _, call := range a.Calls {
-			if err := r.call(ctx, call); err != nil {
+			switch err := r.call(ctx, call); {
+			case errors.Is(err, tool.ErrDismissed):
+				return Dismissed{}
+			case err != nil:
 				return Failed{err}
 			}
 		}
 	}
 }
 
-// answer makes one model call, again with the very same request while the answer is truly empty. Thought alone is not: the
-// user has seen it.
-func (r *run) answer(ctx context.Context) (answer, error) {
-	for try := 0; ; try++ {
-		a, err := r.stream(ctx)
-		empty := a.text == "" && a.thought == "" && len(a.Calls) == 0 && a.Ending() == model.Done
-		if err != nil || !empty {
-			return a, err
-		}
-		if try == emptyRetries {
-			return a, ErrEmpty
-		}
-		if a.Usage != nil { // the last call's is told behind its answer
-			if err := r.out.event(Usage{Usage: *a.Usage}); err != nil {
-				return a, err
-			}
-		}
-	}
+// maxNudges is how often in a row a model that does nothing for its goal is told to go on.
+const maxNudges = 2
+
+const nudge = "The goal is not reached yet. Go on working towards it with the tools. When it is reached, or when you cannot go on without the user, say so with update_goal."
+
+func (r *run) nudge() error {
+	r.nudges++
+	r.History.add(model.Message{Role: model.User, Text: nudge})
+	return r.out.event(Nudge{Text: nudge})
 }
 
-// answer is what one model call gave: the words that were emitted, and the rest.
-type answer struct {
-	model.Result
-	text, thought string
+// limit returns the outcome when the turn may make no further model call.
+func (r *run) limit(step int) Outcome {
+	switch l := r.Limits; {
+	case l.Steps > 0 && step == l.Steps:
+		return MaxTurnRequests{}
+	case l.Time > 0 && time.Since(r.began) >= l.Time:
+		return Budget{limitTime}
+	case l.Tokens > 0 && r.tokens >= l.Tokens:
+		return Budget{limitTokens}
+	}
+	return nil
 }
 
-func (r *run) stream(ctx context.Context) (answer, error) {
-	if err := ctx.Err(); err != nil {
-		return answer{}, err
-	}
-	var words [2]strings.Builder // by kind
-	var joined joiner
-	put := func(kind textKind, s string) error {
-		if s == "" {
-			return nil
-		}
-		words[kind].WriteString(s)
-		return r.out.add(kind, s)
-	}
-	kind := kindText
-	result, err := r.Model.Stream(ctx, r.request(), func(d model.Delta) error {
-		for _, part := range [...]struct {
-			kind textKind
-			text string
-		}{{kindThought, d.Thought}, {kindText, d.Text}} {
-			if part.text == "" {
-				continue
-			}
-			if part.kind != kind {
-				if err := put(kind, joined.rest()); err != nil {
-					return err
-				}
-				kind = part.kind
-			}
-			if err := put(kind, joined.next(part.text)); err != nil {
-				return err
-			}
-		}
-		return ctx.Err()
-	})
-	err = cmp.Or(err, put(kind, joined.rest()), r.out.flush())
-	return answer{result, words[kindText].String(), words[kindThought].String()}, err
-}
-
-func (r *run) request() *model.Request {
-	req := &model.Request{System: r.System, Messages: r.History.Messages()}
-	for _, t := range r.Tools.All() {
-		req.Tools = append(req.Tools, model.ToolSpec{Name: t.Name, Description: t.Description, Params: t.Params})
-	}
-	return req
+// used counts the tokens of a call and tells them.
+func (r *run) used(u model.Usage) error {
+	r.tokens += u.Input + u.Output
+	r.History.used(u)
+	return r.out.event(Usage{Usage: u})
 }

@@ -213,7 +213,7 @@ func TestRefusalAfterTools(t *testing.T) {
 
 func TestEmptyAnswers(t *testing.T) {
 	s := newSession(t, `{}`, `{"text":"","usage":{"input":3}}`, `{"text":"at last"}`)
-	s.maxSteps = 1
+	s.limits.Steps = 1
 	expect(t, s, s.prompt(t.Context(), "go"), EndTurn{}, "usage 3", "text at last")
 	for _, req := range s.requests[1:] {
 		if d := cmp.Diff(s.requests[0], req); d != "" {
@@ -231,7 +231,7 @@ func TestMaxSteps(t *testing.T) {
 	const again = `{"tools":[{"name":"read_file","args":{"path":"f"}}]}`
 	s := newSession(t, again, again, `{"text":"end"}`)
 	s.put("f", "")
-	s.maxSteps = 2
+	s.limits.Steps = 2
 	if outcome := s.prompt(t.Context(), "go"); outcome != (MaxTurnRequests{}) || len(s.requests) != 2 {
 		t.Errorf("outcome %+v after %d calls", outcome, len(s.requests))
 	}

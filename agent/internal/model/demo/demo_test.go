@@ -169,7 +169,7 @@ func TestAnyPromptAndTools(t *testing.T) {
 				}
 			}
 			s.Tools = tool.NewSet(tools...)
-			s.MaxSteps = 10
+			s.Limits.Steps = 10
 			outcome := s.prompt(t.Context(), prompt)
 			story, text := s.story()
 			if outcome != (turn.EndTurn{}) || text == "" || !utf8.ValidString(text) || len(text) > 4000 {
