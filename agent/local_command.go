@@ -86,7 +86,7 @@ func (c *connection) env(s *session.Session) command.Env {
 		},
 		Team:        func() []command.Member { return nil },
 		Processes:   func() []command.Process { return nil },
-		Compactions: func(int) ([]command.Compaction, error) { return nil, nil },
+		Compactions: func(n int) ([]command.Compaction, error) { return compactions(s, n) },
 		MCP:         func() []command.MCPServer { return nil },
 		Experiments: func() []command.Experiment { return nil },
 	}
@@ -103,6 +103,34 @@ func (c *connection) providers(s *session.Session) (list []command.Provider, err
 			HasKey: err == nil && !key.IsZero()})
 	}
 	return list, nil
+}
+
+// compactions reads the last n from the log. The first request behind one tells
+// how large the context is then.
+func compactions(s *session.Session, n int) (list []command.Compaction, err error) {
+	fresh := false
+	for r, err := range s.Log.Read(1) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Kind != "compacted" && r.Kind != "usage" {
+			continue
+		}
+		e, err := event.Decode(r.Kind, r.Data)
+		if err != nil {
+			return nil, err
+		}
+		switch e := e.(type) {
+		case event.Compacted:
+			list = append(list, command.Compaction{Time: r.Time, MessagesBefore: e.Before, MessagesNow: e.Before - e.Dropped + 1, TokensBefore: e.Tokens})
+			fresh = true
+		case event.Usage:
+			if fresh {
+				list[len(list)-1].TokensNow, fresh = e.Input, false
+			}
+		}
+	}
+	return list[max(0, len(list)-n):], nil
 }
 
 // switchModel is /model and /provider: the change holds when this turn has ended.
@@ -160,7 +188,7 @@ func tree(s *session.Session) (list []command.Turn, err error) {
 			return nil, err
 		}
 		switch e.(type) {
-		case event.ToolCall, event.Done:
+		case event.ToolCall, event.Done, event.Compacted:
 			if len(list) == 0 { // the record of its prompt is damaged
 				list = append(list, command.Turn{})
 			}
@@ -175,6 +203,8 @@ func tree(s *session.Session) (list []command.Turn, err error) {
 		case event.ToolCall:
 			steps[e.ID] = len(list[last].Steps)
 			list[last].Steps = append(list[last].Steps, command.Step{Kind: command.ToolCall, Text: e.Title})
+		case event.Compacted:
+			list[last].Steps = append(list[last].Steps, command.Step{Kind: command.Compacted, Text: fmt.Sprintf("%d of %d messages", e.Dropped, e.Before)})
 		case event.ToolEnd:
 			if i, ok := steps[e.ID]; ok {
 				list[last].Steps[i].Outcome = "completed"

@@ -94,6 +94,15 @@ func (t *transcript) record(id string, r ledger.Record) {
 		t.calls = append(t.calls, e)
 	case event.ToolEnd:
 		t.ended(e)
+	case event.Retry:
+		t.block("*Model call failed: %s*", oneLine(e.Text, ""))
+	case event.Nudge:
+		t.block("*The model was told to go on*")
+	case event.Goal:
+		t.block("*The goal is %s: %s*", oneLine(e.State, "unknown"), oneLine(e.Reason, "no reason given"))
+	case event.Compacted:
+		t.block("*%d of %d messages were condensed to this:*", e.Dropped, e.Before)
+		t.fence("", visible(e.Message))
 	case event.Warning:
 		t.block("**Warning:** %s", strings.TrimSpace(visible(e.Text)))
 	case event.Done:

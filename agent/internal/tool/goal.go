@@ -84,7 +84,7 @@ func ExitPlanMode(planning func() bool, approved func(context.Context) error) To
 				if err := approved(ctx); err != nil {
 					return Output{}, err
 				}
-				return Output{Text: "The user has approved the plan. Plan mode is over: carry it out."}, nil
+				return Output{Text: "The user has approved the plan. Plan mode is over: carry it out.\n\n" + plan}, nil
 			}
 			return inv, nil
 		},
