@@ -57,8 +57,12 @@ func (v *ChatRequest) decode(d *jx.Decoder, tag string) error {
 			if err = seen.once(1<<6, "parallel_tool_calls"); err == nil {
 				v.ParallelToolCalls, err = decPtr(d, decBool[bool])
 			}
+		case "tool_stream":
+			if err = seen.once(1<<7, "tool_stream"); err == nil {
+				v.ToolStream, err = decPtr(d, decBool[bool])
+			}
 		case "max_tokens":
-			if err = seen.once(1<<7, "max_tokens"); err == nil {
+			if err = seen.once(1<<8, "max_tokens"); err == nil {
 				v.MaxTokens, err = decPtr(d, func(d *jx.Decoder) (uint32, error) {
 					v, err := (decUint[uint32])(d)
 					switch {
@@ -70,7 +74,7 @@ func (v *ChatRequest) decode(d *jx.Decoder, tag string) error {
 				})
 			}
 		case "max_completion_tokens":
-			if err = seen.once(1<<8, "max_completion_tokens"); err == nil {
+			if err = seen.once(1<<9, "max_completion_tokens"); err == nil {
 				v.MaxCompletionTokens, err = decPtr(d, func(d *jx.Decoder) (uint32, error) {
 					v, err := (decUint[uint32])(d)
 					switch {
@@ -82,23 +86,23 @@ func (v *ChatRequest) decode(d *jx.Decoder, tag string) error {
 				})
 			}
 		case "thinking":
-			if err = seen.once(1<<9, "thinking"); err == nil {
+			if err = seen.once(1<<10, "thinking"); err == nil {
 				v.Thinking, err = decPtr(d, readThinking)
 			}
 		case "reasoning_effort":
-			if err = seen.once(1<<10, "reasoning_effort"); err == nil {
+			if err = seen.once(1<<11, "reasoning_effort"); err == nil {
 				v.ReasoningEffort, err = decPtr(d, decWord[ReasoningEffort])
 			}
 		case "reasoning":
-			if err = seen.once(1<<11, "reasoning"); err == nil {
+			if err = seen.once(1<<12, "reasoning"); err == nil {
 				v.Reasoning, err = decPtr(d, readReasoningOptions)
 			}
 		case "enable_thinking":
-			if err = seen.once(1<<12, "enable_thinking"); err == nil {
+			if err = seen.once(1<<13, "enable_thinking"); err == nil {
 				v.EnableThinking, err = decPtr(d, decBool[bool])
 			}
 		case "temperature":
-			if err = seen.once(1<<13, "temperature"); err == nil {
+			if err = seen.once(1<<14, "temperature"); err == nil {
 				v.Temperature, err = decPtr(d, func(d *jx.Decoder) (float64, error) {
 					v, err := (decFloat[float64])(d)
 					switch {
@@ -112,7 +116,7 @@ func (v *ChatRequest) decode(d *jx.Decoder, tag string) error {
 				})
 			}
 		case "top_p":
-			if err = seen.once(1<<14, "top_p"); err == nil {
+			if err = seen.once(1<<15, "top_p"); err == nil {
 				v.TopP, err = decPtr(d, func(d *jx.Decoder) (float64, error) {
 					v, err := (decFloat[float64])(d)
 					switch {
@@ -126,19 +130,19 @@ func (v *ChatRequest) decode(d *jx.Decoder, tag string) error {
 				})
 			}
 		case "stop":
-			if err = seen.once(1<<15, "stop"); err == nil {
+			if err = seen.once(1<<16, "stop"); err == nil {
 				v.Stop, err = func(d *jx.Decoder) ([]string, error) { return decArr(d, false, decStr[string]) }(d)
 			}
 		case "seed":
-			if err = seen.once(1<<16, "seed"); err == nil {
+			if err = seen.once(1<<17, "seed"); err == nil {
 				v.Seed, err = decPtr(d, decInt[int64])
 			}
 		case "user":
-			if err = seen.once(1<<17, "user"); err == nil {
+			if err = seen.once(1<<18, "user"); err == nil {
 				v.User, err = decPtr(d, decStr[string])
 			}
 		case "user_id":
-			if err = seen.once(1<<18, "user_id"); err == nil {
+			if err = seen.once(1<<19, "user_id"); err == nil {
 				v.UserID, err = decPtr(d, decStr[string])
 			}
 		case tag:
@@ -188,6 +192,10 @@ func (v *ChatRequest) fields(w *jx.Writer, c byte) byte {
 	if v.ParallelToolCalls != nil {
 		w.Buf = append(w.Buf, `,"parallel_tool_calls":`...)
 		w.Bool(*v.ParallelToolCalls)
+	}
+	if v.ToolStream != nil {
+		w.Buf = append(w.Buf, `,"tool_stream":`...)
+		w.Bool(*v.ToolStream)
 	}
 	if v.MaxTokens != nil {
 		w.Buf = append(w.Buf, `,"max_tokens":`...)

@@ -34,6 +34,9 @@ type ChatRequest struct {
 	// False limits an answer to one call. Send it only on demand: several endpoints do not know it.
 	ParallelToolCalls *bool `json:"parallel_tool_calls,omitempty"`
 
+	// True makes GLM send the arguments of a call in pieces as they are written. Unknown elsewhere.
+	ToolStream *bool `json:"tool_stream,omitempty"`
+
 	// Upper bound of tokens in the answer. Almost every compatible endpoint wants this one; newer
 	// OpenAI models refuse it. Set one of the two limits, never both.
 	MaxTokens *uint32 `json:"max_tokens,omitempty"`

@@ -38,6 +38,7 @@ type Message struct {
 	Role    Role
 	Text    string // a user's or assistant's words, or a tool's result
 	Thought string // assistant: the reasoning, which some providers want back
+	Origin  string // assistant: which model wrote it, so that another is not given its reasoning; "": unknown
 	Calls   []Call // assistant: each has a tool message right behind
 	CallID  string // tool: the call it answers
 	Name    string // tool: the tool's name
@@ -60,6 +61,8 @@ type Call struct {
 	ID   string // the provider's; may be empty or used before
 	Name string
 	Args json.RawMessage // as sent; may be malformed
+	// Extra is what the provider wants back with the call, in its own form; mostly nil.
+	Extra json.RawMessage
 }
 
 // Result is how an answer ended.
