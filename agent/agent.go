@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/acpkit/acpkit/agent/internal/config"
 	"github.com/acpkit/acpkit/agent/internal/ledger"
+	"github.com/acpkit/acpkit/agent/internal/model/openai"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
@@ -50,9 +52,10 @@ type Config struct {
 
 // Agent is a configured agent; Serve may be called for several connections.
 type Agent struct {
-	conf   Config
-	warned sync.Map // configuration warnings already logged
-	store  func() (ledger.Store, error)
+	conf      Config
+	warned    sync.Map // configuration warnings already logged
+	store     func() (ledger.Store, error)
+	transport func() *http.Transport // shared by all sessions, made when the first model is opened
 }
 
 // New returns an agent. It reads no file yet: a host gets its first answer at
@@ -70,6 +73,7 @@ func New(c Config) *Agent {
 	}
 	a := &Agent{conf: c}
 	a.store = sync.OnceValues(a.openStore)
+	a.transport = sync.OnceValue(func() *http.Transport { return openai.NewTransport(openai.Limits{}) })
 	return a
 }
 

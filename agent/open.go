@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,9 +10,6 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/config"
 	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/ledger"
-	"github.com/acpkit/acpkit/agent/internal/model"
-	"github.com/acpkit/acpkit/agent/internal/model/demo"
-	"github.com/acpkit/acpkit/agent/internal/model/scripted"
 	"github.com/acpkit/acpkit/agent/internal/permission"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/agent/internal/turn"
@@ -66,6 +62,7 @@ func (c *connection) furnish(s *session.Session, at *place) {
 	a := at.conf.Agent
 	s.Limits = turn.Limits{Steps: a.MaxSteps, Time: a.TaskTime, Tokens: a.TaskTokens, Retry: a.Retry}
 	s.EachDelta = !a.Coalesce
+	s.Secrets = func() []string { return secrets(at.conf) }
 	s.Commands = command.Load(command.Options{Logger: c.conf.Logger, Folders: []command.Folder{
 		{Dir: filepath.Join(at.ws.Root(), ".reasonix"), Origin: "project"}, {Dir: at.conf.Home, Origin: "user"}}})
 	s.Policy = &permission.Policy{}
@@ -146,7 +143,7 @@ func (c *connection) refit(method string, s *session.Session, at *place) error {
 			return openError(method, err)
 		}
 	}
-	if err := s.UseModel(ref.String(), func() (session.Model, error) { return openModel(at.conf, ref) }); err != nil {
+	if err := s.UseModel(ref.String(), func() (session.Model, error) { return c.openModel(at.conf, ref) }); err != nil {
 		return openError(method, err)
 	}
 	fit := event.Axes{Model: ref.String(), Effort: axes.FitEffort(now.Effort, offer(at.conf, ref)), Preset: string(axes.StoredPreset(now.Preset)), Mode: axes.StoredMode(now.Mode)}
@@ -172,38 +169,4 @@ func openError(method string, err error) error {
 		return badParam(method, "/sessionId", "%v", err)
 	}
 	return fault(acp.ErrorCodeInternalError, method, "%v", err)
-}
-
-// openModel makes the session's own instance of the model.
-func openModel(conf *config.Config, ref config.Model) (m session.Model, err error) {
-	if err := conf.CheckReady(ref); err != nil {
-		return m, err
-	}
-	m.Window = conf.Window(ref)
-	provider, _ := conf.Provider(ref.Provider)
-	switch provider.Kind {
-	case config.KindOffline:
-		m.Model = demo.Model{}
-	case config.KindScripted:
-		script, err := scripted.Load(provider.File)
-		if err != nil {
-			return m, err
-		}
-		m.Model = script.New()
-	default:
-		m.Model = unreachable{ref, provider.Kind}
-	}
-	return m, nil
-}
-
-// unreachable is a model whose provider this version cannot talk to. The session
-// opens all the same, since its model can be another one later, and each prompt
-// says what is the matter.
-type unreachable struct {
-	ref  config.Model
-	kind string
-}
-
-func (u unreachable) Stream(context.Context, *model.Request, func(model.Delta) error) (model.Result, error) {
-	return model.Result{}, fmt.Errorf("model %s: this version cannot talk to providers of kind %q yet; use a scripted provider or --model offline/demo", u.ref, u.kind)
 }

@@ -27,7 +27,7 @@ func (c *connection) sessionNew(ctx context.Context, p *reasonix.NewSessionReque
 	if err != nil {
 		return nil, openError(method, err)
 	}
-	m, err := openModel(at.conf, ref)
+	m, err := c.openModel(at.conf, ref)
 	if err != nil {
 		return nil, openError(method, err)
 	}

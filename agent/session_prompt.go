@@ -73,10 +73,11 @@ func (c *connection) runTurn(ctx context.Context, s *session.Session, p event.Pr
 	if err := c.tell(context.WithoutCancel(ctx), s, p); err != nil {
 		return turn.Failed{Err: err}
 	}
-	m, now := s.Model(), s.State().Axes
+	m, now, hide := s.Model(), s.State().Axes, redactor(s)
 	return turn.Run(ctx, turn.Turn{
 		Model: m, Window: m.Window, Effort: modelEffort(now.Effort), System: s.System, Tools: s.Tools, History: s.History,
 		Prompt: cmp.Or(p.Submit, p.Text), Policy: s.Policy, Limits: s.Limits, EachDelta: s.EachDelta, Goal: func() bool { return openGoal(s) },
+		Origin: now.Model, Redact: hide.Text,
 		Ask: c.ask(s), Emit: func(e turn.Event) error { return c.tell(ctx, s, e) },
 	})
 }
@@ -143,8 +144,9 @@ func (c *connection) ended(s *session.Session, outcome turn.Outcome) (event.Done
 	case turn.Cancelled:
 		return event.Done{Outcome: event.Cancelled}, acp.StopReasonCancelled, nil
 	case turn.Failed:
-		c.conf.Logger.Error("turn failed", "session", s.ID, "model", s.State().Axes.Model, "error", o.Err)
-		return event.Done{Outcome: event.Failed, Reason: bounded(o.Err.Error())}, "", fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "%v", o.Err)
+		cause := redactor(s).Clip(o.Err.Error(), maxCause)
+		c.conf.Logger.Error("turn failed", "session", s.ID, "model", s.State().Axes.Model, "error", cause)
+		return event.Done{Outcome: event.Failed, Reason: cause}, "", fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "%s", cause)
 	}
 	err := fault(acp.ErrorCodeInternalError, acp.MethodSessionPrompt, "unknown outcome %T", outcome)
 	return event.Done{Outcome: event.Failed, Reason: err.Message}, "", err

@@ -109,7 +109,7 @@ func (c *connection) useModel(s *session.Session, reference string) error {
 	if err != nil {
 		return err
 	}
-	return s.UseModel(ref.String(), func() (session.Model, error) { return openModel(conf, ref) })
+	return s.UseModel(ref.String(), func() (session.Model, error) { return c.openModel(conf, ref) })
 }
 
 // endTurn makes the session idle, and first carries out what waited for that. What

@@ -20,7 +20,10 @@ type (
 	// Text is the next piece of its answer; the same.
 	Text struct{ Text string }
 	// Answer ends one model call: the pieces before it are its words, and these are the calls that it asks for.
-	Answer struct{ Calls []model.Call }
+	Answer struct {
+		Calls  []model.Call
+		Origin string `json:",omitempty"` // the model
+	}
 	// Plan replaces the plan. It comes right before the call that made it.
 	Plan struct{ Entries []tool.PlanEntry }
 	// ToolCall announces a call, which is pending from now on.

@@ -41,6 +41,7 @@ type Session struct {
 	Policy    *permission.Policy
 	System    string // what the model is told before anything else
 	Limits    turn.Limits
+	Secrets   func() []string // what is never shown, as it is now; nil is nothing
 	EachDelta bool
 
 	// Show is held while an event is written down and shown, and during a

@@ -36,7 +36,7 @@ func (r *run) answer(ctx context.Context) (answer, error) {
 					return a, err
 				}
 			}
-			if err := r.out.event(Retry{Text: fmt.Sprintf("%v; trying again in %s", err, short(wait))}); err != nil {
+			if err := r.out.event(Retry{Text: fmt.Sprintf("%s; trying again in %s", r.Redact(err.Error()), short(wait))}); err != nil {
 				return answer{}, err
 			}
 			if err := sleep(ctx, wait); err != nil {
@@ -62,7 +62,7 @@ func (r *run) answer(ctx context.Context) (answer, error) {
 // answer is what one model call gave: the words that were emitted, and the rest.
 type answer struct {
 	model.Result
-	text, thought string
+	text, thought, origin string
 }
 
 func (r *run) stream(ctx context.Context) (answer, error) {
@@ -100,7 +100,7 @@ func (r *run) stream(ctx context.Context) (answer, error) {
 		return ctx.Err()
 	})
 	err = cmp.Or(err, put(kind, joined.rest()), r.out.flush())
-	return answer{result, words[kindText].String(), words[kindThought].String()}, err
+	return answer{result, words[kindText].String(), words[kindThought].String(), ""}, err
 }
 
 func (r *run) request() *model.Request {

@@ -135,14 +135,5 @@ func (r *run) summary(ctx context.Context) (string, error) {
 // tooLong reports whether the provider refused a request because of its length.
 func tooLong(err error) bool {
 	var failed *model.Error
-	if !errors.As(err, &failed) || failed.Status != 400 && failed.Status != 413 {
-		return false
-	}
-	text := strings.ToLower(failed.Body)
-	for _, words := range []string{"context_length_exceeded", "maximum context length", "context length", "context window", "range of input length"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
+	return errors.As(err, &failed) && failed.TooLong()
 }

@@ -46,7 +46,7 @@ func (h *History) addAnswer(a answer) []model.Call {
 	if a.text == "" && len(a.Calls) == 0 {
 		return nil
 	}
-	m := model.Message{Role: model.Assistant, Text: a.text, Thought: a.thought}
+	m := model.Message{Role: model.Assistant, Text: a.text, Thought: a.thought, Origin: a.origin}
 	for _, call := range a.Calls {
 		call.Args = cleanJSON(call.Args)
 		if args, err := tool.ParseArgs(call.Args); err != nil || len(args) == 0 {

@@ -24,7 +24,7 @@ func NewRestorer(h *History) *Restorer { return &Restorer{history: h} }
 func (r *Restorer) Apply(e Event) {
 	switch e := e.(type) {
 	case event.Prompt:
-		r.endAnswer(nil)
+		r.endAnswer(Answer{})
 		r.history.settle()
 		r.start = len(r.history.messages)
 		r.history.add(model.Message{Role: model.User, Text: cmp.Or(e.Submit, e.Text)})
@@ -42,14 +42,14 @@ func (r *Restorer) Apply(e Event) {
 		r.history.compact(e.Dropped, e.Message)
 		r.start = afterCompaction(r.start, e.Dropped)
 	case Answer:
-		r.endAnswer(e.Calls)
+		r.endAnswer(e)
 	case ToolEnd:
 		if call, ok := r.open[e.ID]; ok {
 			delete(r.open, e.ID)
 			r.history.addResult(call, cmp.Or(e.Full, e.Text), e.Failed)
 		}
 	case event.Done:
-		r.endAnswer(nil)
+		r.endAnswer(Answer{})
 		r.history.settle()
 		if e.Outcome == event.Refusal {
 			r.history.cut(r.start)
@@ -59,8 +59,8 @@ func (r *Restorer) Apply(e Event) {
 
 // endAnswer adds the words so far with these calls. Words without an end are of
 // a process that was killed: the user has seen them.
-func (r *Restorer) endAnswer(calls []model.Call) {
-	a := answer{model.Result{Calls: calls}, r.words[kindText].String(), r.words[kindThought].String()}
+func (r *Restorer) endAnswer(e Answer) {
+	a := answer{model.Result{Calls: e.Calls}, r.words[kindText].String(), r.words[kindThought].String(), e.Origin}
 	r.words[kindText].Reset()
 	r.words[kindThought].Reset()
 	r.open = map[string]model.Call{}

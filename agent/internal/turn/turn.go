@@ -22,8 +22,10 @@ type Turn struct {
 	History *History  // of the session; Run adds to it and leaves it valid for any provider
 	Prompt  string
 	Policy  *permission.Policy
-	Effort  string // of the model's reasoning; "" leaves it to the provider
-	Window  int    // tokens that the model can have before it; 0 is not known, and nothing is condensed then
+	Origin  string              // of the model, for the providers that want their own reasoning back
+	Redact  func(string) string // hides secrets in what a failure says; nil hides nothing
+	Effort  string              // of the model's reasoning; "" leaves it to the provider
+	Window  int                 // tokens that the model can have before it; 0 is not known, and nothing is condensed then
 	Limits  Limits
 
 	// Goal reports whether there is a goal that is neither complete nor blocked: then the model is told to go on when it stops.
@@ -54,6 +56,9 @@ type Ask struct {
 
 // Run runs the turn. Cancelling ctx wins over every other outcome, even when the work was just done.
 func Run(ctx context.Context, t Turn) Outcome {
+	if t.Redact == nil {
+		t.Redact = func(s string) string { return s }
+	}
 	r := &run{Turn: t, out: &coalescer{emit: t.Emit, each: t.EachDelta}}
 	defer r.out.close() // also when something panics: no timer may emit later
 	r.History.settle()  // a process that was killed may have left calls open
@@ -99,12 +104,12 @@ func (r *run) loop(ctx context.Context) Outcome {
 		if err != nil || ending != model.Done {
 			a.Calls = nil // incomplete or withheld: not run, and so not in the history
 		}
-		a.Calls = slices.Clone(a.Calls)
+		a.Calls, a.origin = slices.Clone(a.Calls), r.Origin
 		for i := range a.Calls {
 			a.Calls[i].ID = r.History.newID(a.Calls[i].ID)
 			a.Calls[i].Name = safeName(a.Calls[i].Name)
 		}
-		told := r.out.event(Answer{Calls: r.History.addAnswer(a)})
+		told := r.out.event(Answer{Calls: r.History.addAnswer(a), Origin: r.Origin})
 		if a.Usage != nil {
 			told = cmp.Or(told, r.used(*a.Usage))
 		}
