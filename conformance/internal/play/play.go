@@ -202,7 +202,15 @@ func (p *player) sendPadded(ctx context.Context, json string, size int) error {
 	if err := p.rec.ClientPadded(message, size); err != nil {
 		return err
 	}
-	return p.proc.write(ctx, p.cfg.Timeout, message+strings.Repeat(" ", size-len(message))+"\n")
+	var line strings.Builder
+	line.Grow(size + 1) // such lines are large: one copy must do
+	line.WriteString(message)
+	blank := strings.Repeat(" ", 64<<10)
+	for left := size - line.Len(); left > 0; left = size - line.Len() {
+		line.WriteString(blank[:min(left, len(blank))])
+	}
+	line.WriteByte('\n')
+	return p.proc.write(ctx, p.cfg.Timeout, line.String())
 }
 
 // sendText sends text as it stands, with a newline behind it if it is a line.
