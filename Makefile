@@ -23,6 +23,7 @@ test: ## Run all tests that need Go alone
 
 update: ## Rewrite golden transcripts and the generator's golden output, and name each one; read the diff like code
 	@$(GO) test ./cmd/reasonix -run TestScripts -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
+	@if command -v bwrap >/dev/null; then $(GO) test ./cmd/reasonix -tags bubblewrap -run TestBubblewrapScripts -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"; else echo "without bubblewrap the scripts in cmd/reasonix/testdata/script/disk stay as they are"; fi
 	@$(GO) test ./examples -run TestScripts -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
 	@$(GO) test ./gen -run 'TestCases$$' -count=1 -v -update | grep -E "updated$$|^(ok|FAIL|---)"
 
@@ -41,7 +42,7 @@ lint: ## gofmt, staticcheck
 	$(GO) tool staticcheck ./...
 	$(GO) vet -tags interop ./interop/...
 	$(GO) tool staticcheck -tags interop ./interop/...
-	$(GO) tool staticcheck -tags bubblewrap ./agent/internal/ledger ./agent
+	$(GO) tool staticcheck -tags bubblewrap ./agent/internal/ledger ./agent ./cmd/reasonix
 
 check: build lint ## Everything that must hold, but for what needs node (on Linux it needs bubblewrap): build, vet, lint, fresh tree, tests with the race detector, no skips
 	for os in linux windows darwin; do GOOS=$$os $(GO) vet ./... || exit 1; done

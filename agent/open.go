@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/acpkit/acpkit/agent/internal/axes"
 	"github.com/acpkit/acpkit/agent/internal/command"
@@ -37,8 +38,8 @@ func (c *connection) place(method, cwd string, dirs []string, servers []reasonix
 		}
 	}
 	for i, server := range servers {
-		if u, unknown := server.(*reasonix.Unknown); unknown {
-			return nil, badParam(method, fmt.Sprintf("/mcpServers/%d/type", i), "MCP servers of type %q are not known; known are stdio, http and sse", u.Tag)
+		if where, why := unusable(server); why != "" {
+			return nil, badParam(method, fmt.Sprintf("/mcpServers/%d/%s", i, where), "%s", why)
 		}
 	}
 	if n := len(servers); n > 0 {
@@ -53,6 +54,37 @@ func (c *connection) place(method, cwd string, dirs []string, servers []reasonix
 		return nil, openError(method, err)
 	}
 	return &place{cwd: cwd, dirs: dirs, conf: conf, ws: ws}, nil
+}
+
+// unusable says what is wrong with an MCP server that can be decoded: the member,
+// and why. Source: wire 14.
+func unusable(server reasonix.MCPServer) (where, why string) {
+	list := "headers"
+	var names []string
+	header := func(all []acp.HTTPHeader) {
+		for _, h := range all {
+			names = append(names, h.Name)
+		}
+	}
+	switch s := server.(type) {
+	case *reasonix.Unknown:
+		return "type", fmt.Sprintf("MCP servers of type %q are not known; known are stdio, http and sse", s.Tag)
+	case *reasonix.MCPServerHTTP:
+		header(s.Headers)
+	case *reasonix.MCPServerSSE:
+		header(s.Headers)
+	case *reasonix.MCPServerStdio:
+		list = "env"
+		for _, v := range s.Env {
+			names = append(names, v.Name)
+		}
+	}
+	for i, name := range names {
+		if strings.TrimSpace(name) == "" {
+			return fmt.Sprintf("%s/%d/name", list, i), "a name in " + list + " is blank"
+		}
+	}
+	return "", ""
 }
 
 // furnish gives a session what it needs besides what it has written down.

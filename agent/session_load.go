@@ -12,15 +12,24 @@ import (
 // sessionLoad opens a stored session, or one that is open here, and shows all
 // that it has shown before it answers. Nothing is run or fetched for that.
 // Errors: see reopen and place; -32002 when the stored cwd is gone, -32600 when
-// another process has the session. Source: session setup, loading; seed 54, 75.
+// another process has the session, -32800 when it is cancelled before all is
+// shown. Source: session setup, loading; seed 54, 75.
 func (c *connection) sessionLoad(ctx context.Context, p *reasonix.LoadSessionRequest) (*reasonix.LoadSessionResponse, error) {
 	const method = acp.MethodSessionLoad
+	wasOpen := c.sessions.Find(string(p.SessionID)) != nil
 	s, release, err := c.reopen(method, p.SessionID, p.CWD, p.AdditionalDirectories, p.MCPServers)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	if err := c.replay(ctx, s); err != nil {
+		if !wasOpen { // a load that failed has opened nothing
+			c.sessions.Remove(s.ID)
+			_ = s.Log.Close()
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, fault(acp.ErrorCodeInternalError, method, "%v", err)
 	}
 	o := c.offered(s)
@@ -37,6 +46,9 @@ func (c *connection) replay(ctx context.Context, s *session.Session) error {
 		return c.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: acp.SessionID(s.ID), Update: u})
 	}}
 	for e, err := range session.Events(s.Log.Read(1)) {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err == nil {
 			err = r.event(e)
 		}

@@ -130,7 +130,10 @@ func (c *connection) endTurn(ctx context.Context, s *session.Session, t *session
 		}
 	}
 	if err := s.RecordSynced(set); err != nil {
-		c.conf.Logger.Error("a change could not be saved", "session", s.ID, "error", err)
+		c.conf.Logger.Error("a change could not be saved; it is tried again when the next turn ends", "session", s.ID, "error", err)
+		if set.Model != nil {
+			_ = c.useModel(s, state.Axes.Model)
+		}
 		return
 	}
 	if set.Mode != nil && *set.Mode != state.Axes.Mode {

@@ -319,3 +319,52 @@ func TestSyncFails(t *testing.T) {
 		}
 	}
 }
+
+// TestSyncFailsAtTheEnd: a model that waits for the end of a turn, where it cannot
+// be put on the disk, is not used; it is when the next turn has ended.
+func TestSyncFailsAtTheEnd(t *testing.T) {
+	h := startRecording(t, `{"text":"first","hang":true}`+"\n"+`{"text":"second"}`+"\n")
+	h.newSession()
+	// Each model plays the script from its beginning.
+	says := func(want string) {
+		t.Helper()
+		for {
+			line, err := h.lines.ReadString('\n')
+			if err != nil || strings.Contains(line, `"text":"first"`) || strings.Contains(line, `"text":"second"`) {
+				if !strings.Contains(line, want) {
+					t.Fatalf("the model says %s, %v; want %s", line, err, want)
+				}
+				return
+			}
+		}
+	}
+	inForce := func(want string) {
+		t.Helper()
+		if a := h.answer(h.send("_reasonix.io/session/status", "", "nothing that it owes")); !strings.Contains(a, `"model":"`+want+`"`) {
+			t.Errorf("want %s in force: %s", want, a)
+		}
+	}
+	disk := func(err error) {
+		h.store.mu.Lock()
+		defer h.store.mu.Unlock()
+		h.store.fail = err
+	}
+	running := h.send("session/prompt", goOn, "")
+	says("first")
+	if a := h.answer(h.send("session/set_model", `"modelId":"scripted/b"`, "set")); a != "{}" {
+		t.Fatal(a)
+	}
+	disk(errors.New("the disk is out of order"))
+	fmt.Fprintf(h.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", h.session)
+	if a := h.answer(running); !strings.Contains(a, "out of order") {
+		t.Error(a)
+	}
+	inForce("scripted/a")
+	disk(nil)
+	next := h.send("session/prompt", goOn, "")
+	says("second")
+	if a := h.answer(next); !strings.Contains(a, "end_turn") {
+		t.Error(a)
+	}
+	inForce("scripted/b")
+}

@@ -30,6 +30,7 @@
 // One step per line; blank lines and lines that begin with # are ignored, space at both ends of a line too.
 //
 //	send {JSON}              one message; "jsonrpc":"2.0" is put first when absent
+//	padded BYTES JSON        send, with so many spaces behind the message that the line has this length, newline not counted
 //	raw TEXT                 TEXT and a newline as they stand, for what is not a message; raw "a\tb" is read as a Go string
 //	bytes "TEXT"             a Go string without a newline behind it, for writes that cut a line
 //	await response ID        the response to request ID, spelled as in JSON: 1 and "1" differ; an error is a response too
@@ -61,6 +62,7 @@
 // # What the transcript shows
 //
 //	client {JSON}    agent {JSON}    a message: compact, members in the order of the wire, jsonrpc "2.0" left out
+//	client padded BYTES {JSON}
 //	client raw "…"   client bytes "…"
 //	agent raw "…"    a line that is no ACP message (not UTF-8, not JSON, no object, jsonrpc not "2.0"); it fails the play
 //	exit 0           exit signal: killed

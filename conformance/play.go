@@ -37,13 +37,14 @@ type Side = transcript.Side
 // LineKind is what a line shows.
 type LineKind = transcript.Kind
 
-// The sides and kinds of lines. KindMessage has a Message; KindRaw and KindBytes have in Text what was sent; KindExit,
-// KindKill and KindRestart come from neither side, and KindExit has the status in Text.
+// The sides and kinds of lines. KindMessage has a Message, and KindPadded a Size too; KindRaw and KindBytes have in Text what
+// was sent; KindExit, KindKill and KindRestart come from neither side, and KindExit has the status in Text.
 const (
 	Client = transcript.Client
 	Agent  = transcript.Agent
 
 	KindMessage = transcript.KindMessage
+	KindPadded  = transcript.KindPadded
 	KindRaw     = transcript.KindRaw
 	KindBytes   = transcript.KindBytes
 	KindExit    = transcript.KindExit

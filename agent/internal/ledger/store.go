@@ -263,6 +263,10 @@ func (s *files) discard(id string, release func()) (trash string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
+	var ofRename *os.LinkError
+	if errors.As(err, &ofRename) { // where it would have gone is nobody's business
+		err = &fs.PathError{Op: "delete", Path: s.folder(id), Err: ofRename.Err}
+	}
 	if err != nil {
 		return "", err
 	}

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/acpkit/acpkit/conformance/internal/transcript"
@@ -139,6 +140,8 @@ func (p *player) do(ctx context.Context, s transcript.Step) error {
 	switch s.Op {
 	case transcript.OpSend:
 		return p.send(ctx, s.JSON)
+	case transcript.OpPadded:
+		return p.sendPadded(ctx, s.JSON, s.Size)
 	case transcript.OpRaw:
 		return p.sendText(ctx, transcript.KindRaw, s.Raw)
 	case transcript.OpBytes:
@@ -185,6 +188,29 @@ func (p *player) deliver(ctx context.Context, message string) error {
 		return err
 	}
 	return p.proc.write(ctx, p.cfg.Timeout, message+"\n")
+}
+
+// sendPadded sends one JSON message of the script with so many spaces behind it that the line has size bytes.
+func (p *player) sendPadded(ctx context.Context, json string, size int) error {
+	message, err := p.rec.Expand(json)
+	if err != nil {
+		return err
+	}
+	if len(message) > size {
+		return fmt.Errorf("the message alone has %d bytes", len(message))
+	}
+	if err := p.rec.ClientPadded(message, size); err != nil {
+		return err
+	}
+	var line strings.Builder
+	line.Grow(size + 1) // such lines are large: one copy must do
+	line.WriteString(message)
+	blank := strings.Repeat(" ", 64<<10)
+	for left := size - line.Len(); left > 0; left = size - line.Len() {
+		line.WriteString(blank[:min(left, len(blank))])
+	}
+	line.WriteByte('\n')
+	return p.proc.write(ctx, p.cfg.Timeout, line.String())
 }
 
 // sendText sends text as it stands, with a newline behind it if it is a line.

@@ -169,6 +169,20 @@ exit 0
 	}
 }
 
+func TestPadded(t *testing.T) {
+	got := play(t, `send {"id":1,"method":"session/new"}
+await update available_commands_update
+padded 200000 {"id":2,"method":"x","params":{"sessionId":"$session1"}}
+await response 2
+`)
+	want := `client padded 200000 {"id":2,"method":"x","params":{"sessionId":"$session1"}}
+agent {"id":2,"error":{"code":-32601,"message":"method not found"}}
+`
+	if !strings.Contains(got, want) {
+		t.Errorf("transcript:\n%s\nwithout:\n%s", got, want)
+	}
+}
+
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, script, want string
@@ -258,6 +272,9 @@ func TestFailures(t *testing.T) {
 		}, {
 			name: "a last line without a newline", script: `send {"method":"fake/bytes","params":{"text":"{\"jsonrpc\":\"2.0\",\"method\":\"x\"}"}}`,
 			want: []string{"the last line has no newline"},
+		}, {
+			name: "a message longer than its line", script: `padded 10 {"id":1}`,
+			want: []string{"script:1: padded 10", "the message alone has 24 bytes"},
 		}, {
 			name: "a name too early", script: `send {"id":1,"params":"$session1"}`,
 			want: []string{"script:1: send", "$session1: nothing has that name yet (names so far: $WORK)"},

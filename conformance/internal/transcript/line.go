@@ -22,6 +22,7 @@ type Kind string
 
 const (
 	KindMessage Kind = ""        // one JSON value
+	KindPadded  Kind = "padded"  // a message of the script with spaces behind it
 	KindRaw     Kind = "raw"     // a line that was sent as it stands, or a line of the agent that is no ACP message
 	KindBytes   Kind = "bytes"   // what the script sent without a newline behind it
 	KindExit    Kind = "exit"    // the agent ended after its input was closed
@@ -33,7 +34,8 @@ const (
 type Line struct {
 	From    Side            // "" when Kind is KindExit, KindKill or KindRestart
 	Kind    Kind            // what the other members mean
-	Message json.RawMessage // of KindMessage: compact, one line, without jsonrpc "2.0"
+	Message json.RawMessage // of KindMessage and KindPadded: compact, one line, without jsonrpc "2.0"
+	Size    int             // of KindPadded: the bytes of the line that was sent, without its newline
 	Text    string          // of KindRaw and KindBytes: what was sent; of KindExit: the status, such as 0 or "signal: killed"
 }
 
@@ -44,6 +46,8 @@ func (l Line) String() string {
 		return strings.TrimSuffix(string(l.Kind)+" "+l.Text, " ")
 	case l.Kind == KindMessage:
 		return string(l.From) + " " + string(l.Message)
+	case l.Kind == KindPadded:
+		return fmt.Sprintf("%s %s %d %s", l.From, l.Kind, l.Size, l.Message)
 	default:
 		return string(l.From) + " " + string(l.Kind) + " " + strconv.Quote(l.Text)
 	}
@@ -106,6 +110,14 @@ func parseLine(s string) (Line, error) {
 			}
 			return l, nil
 		}
+	}
+	if padded, ok := strings.CutPrefix(rest, string(KindPadded)+" "); ok {
+		size, message, _ := strings.Cut(padded, " ")
+		var err error
+		if l.Size, err = strconv.Atoi(size); err != nil {
+			return Line{}, fmt.Errorf("padded wants the number of bytes")
+		}
+		l.Kind, rest = KindPadded, message
 	}
 	v, err := parseValue([]byte(rest))
 	if err != nil {

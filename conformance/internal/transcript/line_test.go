@@ -12,6 +12,7 @@ func TestParse(t *testing.T) {
 agent {"id":1,"result":{"z":1,"a":"é\u00e9"}}
 client raw "{oops\t\x00"
 client bytes "{\"id\""
+client padded 90 {"id":2,"method":"a"}
 agent raw "Welcome!"
 kill
 restart
@@ -27,6 +28,7 @@ exit signal: killed
 		{From: Agent, Message: []byte(`{"id":1,"result":{"z":1,"a":"é\u00e9"}}`)},
 		{From: Client, Kind: KindRaw, Text: "{oops\t\x00"},
 		{From: Client, Kind: KindBytes, Text: `{"id"`},
+		{From: Client, Kind: KindPadded, Size: 90, Message: []byte(`{"id":2,"method":"a"}`)},
 		{From: Agent, Kind: KindRaw, Text: "Welcome!"},
 		{Kind: KindKill},
 		{Kind: KindRestart},
@@ -54,6 +56,9 @@ func TestParseErrors(t *testing.T) {
 		{"agent raw x\n", "raw wants a Go string"},
 		{"agent raw `x`\n", "spelled"},
 		{"client {\"id\": 1}\n", "spelled"},
+		{"client padded x {}\n", "wants the number of bytes"},
+		{"client padded 09 {}\n", "spelled"},
+		{"client padded 9\n", "unexpected end"},
 		{"exit\n", "exit without a status"},
 		{"kill now\n", "spelled"},
 	} {

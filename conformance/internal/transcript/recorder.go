@@ -12,7 +12,7 @@ type Recorder struct {
 // it was first seen.
 type entry struct {
 	line   Line     // complete but for Message, and for names in Text
-	root   *value   // KindMessage
+	root   *value   // KindMessage, KindPadded
 	chunks []*chunk // of the agent: the joined chunks, instead of root
 }
 
@@ -42,6 +42,16 @@ func (r *Recorder) Client(message string) error {
 		return err
 	}
 	r.entries = append(r.entries, entry{line: Line{From: Client, Kind: KindMessage}, root: &v})
+	return nil
+}
+
+// ClientPadded records a message that the script sent with spaces behind it, size bytes in all; it must be JSON.
+func (r *Recorder) ClientPadded(message string, size int) error {
+	if err := r.Client(message); err != nil {
+		return err
+	}
+	line := &r.entries[len(r.entries)-1].line
+	line.Kind, line.Size = KindPadded, size
 	return nil
 }
 

@@ -14,6 +14,7 @@ type Op string
 
 const (
 	OpSend        Op = "send"
+	OpPadded      Op = "padded"
 	OpRaw         Op = "raw"
 	OpBytes       Op = "bytes"
 	OpAwait       Op = "await"
@@ -25,6 +26,9 @@ const (
 	OpTimeout     Op = "timeout"
 	opMask        Op = "mask" // a statement about the transcript, no step
 )
+
+// maxPadded bounds a padded line: its script is short, so a slip of the pen must not fill the memory.
+const maxPadded = 1 << 30
 
 // AwaitKind is what an await waits for; its text is the word that stands in the script.
 type AwaitKind string
@@ -44,7 +48,8 @@ type Step struct {
 	Text string // the line as written, without space around it
 	Op   Op
 
-	JSON   string    // OpSend: the message with jsonrpc; OpAnswer…: result or error; names not yet expanded
+	JSON   string    // OpSend, OpPadded: the message with jsonrpc; OpAnswer…: result or error; names not yet expanded
+	Size   int       // OpPadded: bytes of the line, without its newline
 	Raw    string    // OpRaw, OpBytes: what is sent, names not yet expanded
 	Method string    // OpAnswer, OpAnswerError
 	Kind   AwaitKind // OpAwait
@@ -107,6 +112,12 @@ func (s *Step) parse(script *Script) (err error) {
 	switch s.Op {
 	case OpSend:
 		s.JSON, err = withVersion(rest)
+	case OpPadded:
+		size, message, _ := strings.Cut(rest, " ")
+		if s.Size, err = strconv.Atoi(size); err != nil || s.Size < 1 || s.Size > maxPadded {
+			return fmt.Errorf("want: padded BYTES JSON, with at most %d bytes", maxPadded)
+		}
+		s.JSON, err = withVersion(strings.TrimSpace(message))
 	case OpRaw:
 		s.Raw, err = rawText(rest)
 	case OpBytes:
@@ -134,7 +145,7 @@ func (s *Step) parse(script *Script) (err error) {
 			err = errors.New("want: mask MEMBER…")
 		}
 	default:
-		err = errors.New("a step begins with send, raw, bytes, await, answer, answer-error, eof, kill, restart, timeout or mask")
+		err = errors.New("a step begins with send, padded, raw, bytes, await, answer, answer-error, eof, kill, restart, timeout or mask")
 	}
 	return err
 }

@@ -27,6 +27,7 @@ await error -32700
 await text "two  words"
 answer fs/read_text_file {"content":""}
 answer-error fs/read_text_file {"code":-32002,"message":"no"}
+padded 100 {"id":3}
 eof
 restart
 kill
@@ -51,10 +52,11 @@ timeout 1m
 		{Line: 15, Op: OpAwait, Kind: AwaitText, Arg: "two  words"},
 		{Line: 16, Op: OpAnswer, Method: "fs/read_text_file", JSON: `{"content":""}`},
 		{Line: 17, Op: OpAnswerError, Method: "fs/read_text_file", JSON: `{"code":-32002,"message":"no"}`},
-		{Line: 18, Op: OpEOF},
-		{Line: 19, Op: OpRestart},
-		{Line: 20, Op: OpKill},
-		{Line: 21, Op: OpTimeout, Timeout: time.Minute},
+		{Line: 18, Op: OpPadded, Size: 100, JSON: `{"jsonrpc":"2.0","id":3}`},
+		{Line: 19, Op: OpEOF},
+		{Line: 20, Op: OpRestart},
+		{Line: 21, Op: OpKill},
+		{Line: 22, Op: OpTimeout, Timeout: time.Minute},
 	}
 	if diff := cmp.Diff(want, got.Steps, cmpopts.IgnoreFields(Step{}, "Text")); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
@@ -73,6 +75,10 @@ func TestParseScriptErrors(t *testing.T) {
 		{"\n\nsend {oops", "script:3: invalid character 'o'"},
 		{"send [1]", "send wants a JSON object"},
 		{"send", "script:1: unexpected end of JSON input"},
+		{"padded 10", "unexpected end of JSON input"},
+		{"padded {}", "want: padded BYTES JSON"},
+		{"padded 0 {}", "want: padded BYTES JSON"},
+		{"padded 1073741825 {}", "with at most 1073741824 bytes"},
 		{"raw", `for an empty line write ""`},
 		{`raw "x`, "must be a Go string"},
 		{"bytes x", "bytes wants a Go string"},
