@@ -36,7 +36,7 @@ func Open(store ledger.Store, id string) (*Session, error) {
 	s := &Session{ID: id, Log: log, History: turn.NewHistory(nil)}
 	history := turn.NewRestorer(s.History)
 	opened := false
-	for e, err := range Events(log.Read(1)) {
+	for e, err := range joined(log.Read(1)) {
 		if err != nil {
 			return nil, errors.Join(err, log.Close())
 		}
@@ -63,15 +63,68 @@ func Events(records iter.Seq2[ledger.Record, error]) iter.Seq2[event.Event, erro
 				yield(nil, err)
 				return
 			}
-			e, err := event.Decode(r.Kind, r.Data)
+			e, err := Event(r)
 			if err != nil {
-				yield(nil, fmt.Errorf("record %d: %w", r.Seq, err))
+				yield(nil, err)
 				return
 			}
 			if e != nil && !yield(e, nil) {
 				return
 			}
 		}
+	}
+}
+
+// Event decodes a record; of a kind that a newer version wrote it makes nil.
+func Event(r ledger.Record) (event.Event, error) {
+	e, err := event.Decode(r.Kind, r.Data)
+	if err != nil {
+		return nil, numbered(r, err)
+	}
+	return e, nil
+}
+
+func numbered(r ledger.Record, err error) error { return fmt.Errorf("record %d: %w", r.Seq, err) }
+
+// joined is Events, but pieces of a kind that follow each other are one event. To
+// a session that is opened again that is the same, and there are far fewer.
+func joined(records iter.Seq2[ledger.Record, error]) iter.Seq2[event.Event, error] {
+	const enough = 16 << 10 // bytes
+	return func(yield func(event.Event, error) bool) {
+		var kind string // of words
+		var words []byte
+		flush := func() bool {
+			if len(words) == 0 {
+				return true
+			}
+			e := event.Piece(kind, string(words))
+			words = words[:0]
+			return yield(e, nil)
+		}
+		for r, err := range records {
+			if (r.Kind != kind || len(words) >= enough) && !flush() {
+				return
+			}
+			kind = r.Kind
+			var e event.Event
+			switch {
+			case err != nil:
+			case event.IsPiece(kind):
+				if words, err = event.AppendWords(words, r.Data); err != nil {
+					err = numbered(r, err)
+				}
+			default:
+				e, err = Event(r)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if e != nil && !yield(e, nil) {
+				return
+			}
+		}
+		flush()
 	}
 }
 

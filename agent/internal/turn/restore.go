@@ -2,7 +2,7 @@ package turn
 
 import (
 	"cmp"
-	"slices"
+	"strings"
 
 	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/model"
@@ -12,8 +12,8 @@ import (
 // before: what Run put into it then, it puts there now.
 type Restorer struct {
 	history *History
-	start   int       // where the last turn began
-	words   [2][]byte // by kind, of the answer that goes on
+	start   int         // where the last turn began
+	words   [2][]string // by kind, of the answer that goes on
 	open    map[string]model.Call
 }
 
@@ -29,9 +29,9 @@ func (r *Restorer) Apply(e Event) {
 		r.start = len(r.history.messages)
 		r.history.add(model.Message{Role: model.User, Text: cmp.Or(e.Submit, e.Text)})
 	case Thought:
-		r.addWords(kindThought, e.Text)
+		r.words[kindThought] = append(r.words[kindThought], e.Text)
 	case Text:
-		r.addWords(kindText, e.Text)
+		r.words[kindText] = append(r.words[kindText], e.Text)
 	case Answer:
 		r.endAnswer(e.Calls)
 	case ToolEnd:
@@ -48,21 +48,11 @@ func (r *Restorer) Apply(e Event) {
 	}
 }
 
-// addWords doubles the buffer when it is full; append alone would copy a long
-// answer five times.
-func (r *Restorer) addWords(kind textKind, text string) {
-	words := r.words[kind]
-	if len(words)+len(text) > cap(words) {
-		words = slices.Grow(words, max(len(words), len(text)))
-	}
-	r.words[kind] = append(words, text...)
-}
-
 // endAnswer adds the words so far with these calls. Words without an end are of
 // a process that was killed: the user has seen them.
 func (r *Restorer) endAnswer(calls []model.Call) {
-	a := answer{model.Result{Calls: calls}, string(r.words[kindText]), string(r.words[kindThought])}
-	r.words[kindText], r.words[kindThought] = r.words[kindText][:0], r.words[kindThought][:0]
+	a := answer{model.Result{Calls: calls}, strings.Join(r.words[kindText], ""), strings.Join(r.words[kindThought], "")}
+	r.words = [2][]string{}
 	r.open = map[string]model.Call{}
 	for _, call := range r.history.addAnswer(a) {
 		r.history.take(call.ID)
