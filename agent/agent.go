@@ -96,7 +96,8 @@ func (a *Agent) openStore() (ledger.Store, error) {
 // connection is the agent's side of one connection.
 type connection struct {
 	*Agent
-	client   reasonix.Client
+	conn     *rpc.Conn
+	client   reasonix.Client // of conn
 	handlers reasonix.AgentHandlers
 	sessions session.Registry
 	pages    pages
@@ -122,9 +123,9 @@ func (a *Agent) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		SessionSetModel:        c.sessionSetModel,
 		ReasonixSessionStatus:  c.reasonixSessionStatus,
 	}
-	conn := rpc.New(in, out, rpc.Config{Handler: c.handle, Key: orderKey, Inline: takesEffectAtOnce, Logger: a.conf.Logger})
-	c.client = reasonix.Client{Caller: conn}
-	err := conn.Run(ctx)
+	c.conn = rpc.New(in, out, rpc.Config{Handler: c.handle, Key: orderKey, Inline: takesEffectAtOnce, Logger: a.conf.Logger})
+	c.client = reasonix.Client{Caller: c.conn}
+	err := c.conn.Run(ctx)
 	for _, s := range c.sessions.All() {
 		if lost := s.Log.Close(); lost != nil {
 			a.conf.Logger.Error("a session could not be saved", "session", s.ID, "error", lost)

@@ -219,11 +219,22 @@ func (c *Conn) Run(ctx context.Context) error {
 // It fails with ErrClosed when the connection has ended, and with another error
 // when encoding params panics or yields what is not one line.
 func (c *Conn) Notify(ctx context.Context, method string, params Appender) error {
-	if method == "" {
+	return c.notify(ctx, &frame{method: method, body: params})
+}
+
+// NotifyMore is Notify for one of many in a row: it may go out no sooner than
+// the next message that is sent in another way, so there must be one. The many
+// then take few writes.
+func (c *Conn) NotifyMore(ctx context.Context, method string, params Appender) error {
+	return c.notify(ctx, &frame{method: method, body: params, more: true})
+}
+
+func (c *Conn) notify(ctx context.Context, f *frame) error {
+	if f.method == "" {
 		return errNoMethod
 	}
-	if err := c.out.send(ctx, &frame{method: method, body: params}); err != nil {
-		return sendError(method, err)
+	if err := c.out.send(ctx, f); err != nil {
+		return sendError(f.method, err)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type frame struct {
 	fail     *Error   // of an error response, instead of body
 
 	urgent bool // small, and rather over the bound than late
+	more   bool // another follows at once, so the writer need not be woken for this one
 }
 
 // bodyError means that a frame's body does not make a frame. Nothing has been
@@ -124,7 +125,21 @@ func (e *Error) appendTo(b []byte) []byte {
 }
 
 func appendString(b []byte, s string) []byte {
+	if plainString(s) { // method names, and a Writer is an allocation
+		b = append(append(b, '"'), s...)
+		return append(b, '"')
+	}
 	w := jx.Writer{Buf: b}
 	w.Str(s)
 	return w.Buf
+}
+
+// plainString says that s stands in JSON as it is.
+func plainString(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

@@ -12,6 +12,8 @@ import (
 const (
 	// maxPending is how much output may wait before senders do.
 	maxPending = 256 << 10
+	// fullWrite is how much output does not wait for what follows it.
+	fullWrite = 64 << 10
 	// maxKept is the largest buffer kept for later frames.
 	maxKept = 512 << 10
 )
@@ -30,6 +32,7 @@ type writer struct {
 	busy   bool          // a Write goes on
 	room   chan struct{} // made by a sender that waits for room; closed when there may be
 	out    []byte        // frames that wait
+	due    bool          // they are to be written now, whatever follows
 	spare  []byte        // the buffer written last, to be used again
 	rushed bool          // nobody waits for room any more
 	closed bool          // nothing more is taken; run ends when it has written all
@@ -68,7 +71,10 @@ func (w *writer) send(ctx context.Context, f *frame) error {
 		return err
 	}
 	w.out = out
-	if !w.busy {
+	if !f.more || len(out) >= fullWrite {
+		w.due = true
+	}
+	if w.due && !w.busy {
 		w.filled.Signal()
 	}
 	return nil
@@ -134,7 +140,7 @@ func (w *writer) run() {
 func (w *writer) take() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.busy || len(w.out) == 0 && !w.ended() {
+	for w.busy || !w.due && !w.ended() {
 		w.filled.Wait()
 	}
 	if len(w.out) == 0 || w.err != nil {
@@ -146,7 +152,7 @@ func (w *writer) take() []byte {
 func (w *writer) takeLocked() []byte {
 	frames := w.out
 	w.out, w.spare = w.spare[:0], nil
-	w.busy = true
+	w.busy, w.due = true, false
 	w.wakeSenders()
 	return frames
 }
@@ -163,7 +169,7 @@ func (w *writer) write(frames []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.busy = false
-	if len(w.out) > 0 || w.ended() {
+	if w.due || w.ended() {
 		w.filled.Signal()
 	}
 	if cap(frames) <= maxKept {

@@ -1,11 +1,8 @@
 package event
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // Encode is the event as a record of the ledger. Kind "" is an event that is not kept.
@@ -23,24 +20,12 @@ func Encode(e Event) (kind string, data json.RawMessage, err error) {
 	return kind, data, err
 }
 
-func encodeText(s string) json.RawMessage {
-	var w jx.Writer
-	w.Buf = make([]byte, 0, len(s)+len(s)/8+16)
-	w.RawStr(`{"Text":`)
-	w.StrEscape(s)
-	w.RawStr("}")
-	return w.Buf
-}
-
 // Decode reads a record. A kind of a newer version gives nil without an error.
 func Decode(kind string, data json.RawMessage) (Event, error) {
 	switch kind {
-	case "thought":
-		s, err := decodeText(data)
-		return Thought{s}, err
-	case "text":
-		s, err := decodeText(data)
-		return Text{s}, err
+	case "thought", "text":
+		words, err := AppendWords(nil, data)
+		return Piece(kind, string(words)), err
 	case "answer":
 		return decode[Answer](data)
 	case "plan":
@@ -85,23 +70,4 @@ func decode[E Event](data json.RawMessage) (Event, error) {
 		return nil, fmt.Errorf("a record of kind %q: %w", e.kind(), err)
 	}
 	return e, nil
-}
-
-// decodeText reads what encodeText wrote; a replay is mostly this.
-func decodeText(data json.RawMessage) (s string, err error) {
-	// As encodeText wrote it, and with nothing escaped, it stands there.
-	if in, ok := bytes.CutPrefix(data, []byte(`{"Text":"`)); ok {
-		if in, ok = bytes.CutSuffix(in, []byte(`"}`)); ok && !bytes.ContainsAny(in, `\"`) {
-			return string(in), nil
-		}
-	}
-	d := jx.DecodeBytes(data)
-	err = d.ObjBytes(func(d *jx.Decoder, key []byte) error {
-		if string(key) != "Text" {
-			return d.Skip()
-		}
-		s, err = d.Str()
-		return err
-	})
-	return s, err
 }

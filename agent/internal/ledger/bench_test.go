@@ -125,7 +125,7 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("open", func(b *testing.B) {
 		b.SetBytes(info.Bytes)
 		for b.Loop() {
-			l, err := s.Open("s1")
+			l, err := s.Open("s1", nil)
 			if err != nil {
 				b.Fatal(err)
 			}

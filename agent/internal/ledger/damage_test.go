@@ -29,6 +29,23 @@ func plant(t testing.TB, dir string, log []byte) (Store, *bytes.Buffer) {
 	return Files(dir, o), &said
 }
 
+// openSame opens s1 and sees to it that what Open shows is what there is.
+func openSame(s Store) (Ledger, error) {
+	var shown []Record
+	l, err := s.Open("s1", func(r Record) {
+		r.Data = bytes.Clone(r.Data)
+		shown = append(shown, r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	there, err := gather(l.Read(1))
+	if d := cmp.Diff(there, shown); err != nil || d != "" {
+		return nil, errors.Join(fmt.Errorf("Open shows others than Read: (-read +shown)\n%s", d), err, l.Close())
+	}
+	return l, nil
+}
+
 // logOfThree is a small log: one record, two together, one; cuts are the ends of its lines.
 func logOfThree(t testing.TB) (log []byte, cuts []int) {
 	t.Helper()
@@ -74,7 +91,7 @@ func TestEveryPrefix(t *testing.T) {
 	for n := range len(log) + 1 {
 		s, said := plant(t, dir, log[:n])
 		unheldErr := readErr(s.Read("s1", 1))
-		l, err := s.Open("s1")
+		l, err := openSame(s)
 		if n < cuts[0] {
 			if !headError(err) || !headError(unheldErr) {
 				t.Fatalf("%d bytes: open %v, read %v", n, err, unheldErr)
@@ -115,7 +132,7 @@ func goesOn(t *testing.T, s Store, l Ledger, before []uint64) {
 	}
 	no(t, l.Append(numbered(99)))
 	no(t, l.Close())
-	l, err := s.Open("s1")
+	l, err := openSame(s)
 	no(t, err)
 	if got, want := seqs(collect(t, l.Read(1))), append(before[:len(before):len(before)], next); !cmp.Equal(got, want) {
 		t.Fatalf("after an append: %v, want %v", got, want)
@@ -137,7 +154,7 @@ func TestEveryFlip(t *testing.T) {
 			bad[n] ^= mask
 			s, _ := plant(t, dir, bad)
 			_ = readErr(s.Read("s1", 1))
-			l, err := s.Open("s1")
+			l, err := openSame(s)
 			if n < cuts[0] {
 				if !headError(err) {
 					t.Fatalf("byte %d, mask %02x: %v", n, mask, err)
@@ -177,7 +194,7 @@ func TestTornTails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, said := plant(t, dir, append(bytes.Clone(log), tail...))
-			l := must(s.Open("s1"))(t)
+			l := must(openSame(s))(t)
 			if l.Info().Bytes != int64(len(log)) {
 				t.Errorf("%d bytes, want %d", l.Info().Bytes, len(log))
 			}
@@ -200,13 +217,13 @@ func TestDamagedTogether(t *testing.T) {
 	log[len(log)-4] ^= 1
 	s, _ := plant(t, t.TempDir(), log)
 	for range 3 {
-		l := must(s.Open("s1"))(t)
+		l := must(openSame(s))(t)
 		if got := seqs(collect(t, l.Read(1))); !cmp.Equal(got, []uint64{1, 2}) {
 			t.Fatal(got)
 		}
 		no(t, l.Close())
 	}
-	l := must(s.Open("s1"))(t)
+	l := must(openSame(s))(t)
 	goesOn(t, s, l, []uint64{1, 2})
 }
 
@@ -228,7 +245,7 @@ func TestDamagedAndTorn(t *testing.T) {
 		}
 		s, _ := plant(t, t.TempDir(), bytes.Join(lines[:6], nil))
 		for range 3 {
-			l := must(s.Open("s1"))(t)
+			l := must(openSame(s))(t)
 			if got := seqs(collect(t, l.Read(1))); !cmp.Equal(got, []uint64{1, 2, 3, 5}) {
 				t.Fatal(got)
 			}
@@ -264,7 +281,7 @@ func TestDamagedMiddle(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 	said.Reset()
-	l := must(s.Open("s1"))(t)
+	l := must(openSame(s))(t)
 	if got := seqs(collect(t, l.Read(5))); !cmp.Equal(got, want[2:]) {
 		t.Errorf("from 5: %v", got)
 	}
@@ -281,7 +298,7 @@ func TestDamagedMiddle(t *testing.T) {
 func TestDamagedWhileHeld(t *testing.T) {
 	log, cuts := logOfThree(t)
 	s, said := plant(t, t.TempDir(), log)
-	l := must(s.Open("s1"))(t)
+	l := must(openSame(s))(t)
 	f := must(os.OpenFile(filepath.Join(l.Info().Folder, logFile), os.O_WRONLY, 0))(t)
 	must(f.WriteAt([]byte("#"), int64(cuts[1]+20)))(t)
 	no(t, f.Close())
@@ -315,7 +332,7 @@ func TestHeads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			s, said := plant(t, dir, []byte(c.log))
-			_, err := s.Open("s1")
+			_, err := openSame(s)
 			if d := cmp.Diff(c.want, err); d != "" {
 				t.Error(d)
 			}
@@ -325,7 +342,7 @@ func TestHeads(t *testing.T) {
 			if got := must(os.ReadFile(filepath.Join(dir, "sessions", "s1", logFile)))(t); string(got) != c.log {
 				t.Error("the log was changed")
 			}
-			_, err = s.Open("s1") // still not ErrHeld
+			_, err = openSame(s) // still not ErrHeld
 			if d := cmp.Diff(c.want, err); d != "" {
 				t.Error(d)
 			}
@@ -362,7 +379,7 @@ func TestAnyDamage(t *testing.T) {
 		}
 		s, _ := plant(t, dir, log)
 		unheld, unheldErr := gather(s.Read("s1", 1))
-		l, err := s.Open("s1")
+		l, err := openSame(s)
 		if err != nil {
 			if !headError(err) || !headError(unheldErr) {
 				r.Fatal(err)
@@ -384,7 +401,7 @@ func TestAnyDamage(t *testing.T) {
 		if err := l.Close(); err != nil || info.Records != uint64(len(first)) {
 			r.Fatal(err, info)
 		}
-		if l, err = s.Open("s1"); err != nil {
+		if l, err = openSame(s); err != nil {
 			r.Fatal(err)
 		}
 		defer l.Close()

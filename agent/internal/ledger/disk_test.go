@@ -22,7 +22,7 @@ func TestCreateIsDurable(t *testing.T) {
 	d.step = func(op string) {
 		steps++
 		after := d.powerCut(t)
-		l, err := after.Open("s1")
+		l, err := after.Open("s1", nil)
 		if err == nil {
 			if got := seqs(collect(t, l.Read(1))); !cmp.Equal(got, []uint64{1, 2}) {
 				t.Errorf("power cut after %q: %v", op, got)
@@ -40,7 +40,7 @@ func TestCreateIsDurable(t *testing.T) {
 	if steps < 8 {
 		t.Errorf("only %d steps: %v", steps, d.did)
 	}
-	after := must(d.powerCut(t).Open("s1"))(t)
+	after := must(d.powerCut(t).Open("s1", nil))(t)
 	if got := seqs(collect(t, after.Read(1))); !cmp.Equal(got, []uint64{1, 2}) {
 		t.Errorf("after the power cut: %v", got)
 	}
@@ -48,7 +48,7 @@ func TestCreateIsDurable(t *testing.T) {
 
 	// The second one, whose store is there already.
 	must(s.Create("s2", numbered(1)))(t)
-	no(t, must(d.powerCut(t).Open("s2"))(t).Close())
+	no(t, must(d.powerCut(t).Open("s2", nil))(t).Close())
 
 	// Sync is on the disk, too, and what was not synced is what the model loses.
 	no(t, l.Append(numbered(3)))
@@ -65,7 +65,7 @@ func TestCreateIsDurable(t *testing.T) {
 		t.Errorf("after Close: %v", got)
 	}
 	no(t, s.Delete("s1"))
-	if _, err := d.powerCut(t).Open("s1"); err != ErrUnknown {
+	if _, err := d.powerCut(t).Open("s1", nil); err != ErrUnknown {
 		t.Errorf("after Delete: %v", err)
 	}
 }
@@ -78,7 +78,7 @@ func TestOpenedIsSynced(t *testing.T) {
 	no(t, l.Append(numbered(1)))
 	no(t, l.f.Close()) // as a kill does
 	no(t, l.lock.Unlock())
-	l2 := must(d.store().Open("s1"))(t)
+	l2 := must(d.store().Open("s1", nil))(t)
 	no(t, l2.Sync())
 	if got := seqs(collect(t, d.powerCut(t).Read("s1", 1))); !cmp.Equal(got, []uint64{1}) {
 		t.Errorf("%v", got)
@@ -202,7 +202,7 @@ func TestSyncFails(t *testing.T) {
 				t.Errorf("close: %v", err)
 			}
 		}
-		no(t, must(s.Open("s1"))(t).Close()) // it was given up nevertheless
+		no(t, must(s.Open("s1", nil))(t).Close()) // it was given up nevertheless
 	})
 }
 
@@ -235,7 +235,7 @@ func TestCreateFails(t *testing.T) {
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("step %d: %v", n, err)
 		}
-		if _, err := s.Open("second"); err != ErrUnknown {
+		if _, err := s.Open("second", nil); err != ErrUnknown {
 			t.Errorf("step %d: open: %v", n, err)
 		}
 		noTrace(t, d.path, "second", ".deleted-")
@@ -286,7 +286,7 @@ func TestAppendFails(t *testing.T) {
 				if info := must(os.Stat(path))(t); info.Size() != l.Info().Bytes {
 					t.Errorf("%d bytes in the file, want %d", info.Size(), l.Info().Bytes)
 				}
-				l = must(s.Open("s1"))(t)
+				l = must(s.Open("s1", nil))(t)
 				if got := seqs(collect(t, l.Read(1))); !cmp.Equal(got, []uint64{1, 2, 3}) {
 					t.Error(got)
 				}
@@ -340,7 +340,7 @@ func TestDeleteInterrupted(t *testing.T) {
 
 			s = d.store()
 			renamed := !exists(s.folder("doomed"))
-			if l, err := s.Open("doomed"); err == nil && !renamed {
+			if l, err := s.Open("doomed", nil); err == nil && !renamed {
 				no(t, l.Close())
 			} else if err != ErrUnknown || !renamed {
 				t.Errorf("step %d: renamed %v, open: %v", n, renamed, err)
@@ -376,7 +376,7 @@ func TestRepairIsSynced(t *testing.T) {
 	whole := must(os.ReadFile(path))(t)
 	no(t, os.WriteFile(path, append(whole, "torn"...), 0o600))
 	d.did = nil
-	l = must(s.Open("s1"))(t)
+	l = must(s.Open("s1", nil))(t)
 	cut := slices.Index(d.did, "truncate home/acp/sessions/s1/log")
 	if cut < 0 || !slices.Contains(d.did[cut:], "sync home/acp/sessions/s1/log") {
 		t.Errorf("%v", d.did)

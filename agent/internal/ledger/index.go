@@ -109,12 +109,9 @@ func (s *files) summarize(id, path string) (cached, error) {
 	if err != nil {
 		return cached{}, err
 	}
-	log, err := look(f, info.Size())
-	if err != nil {
-		return cached{}, err
-	}
 	fold := folder{fold: s.Fold}
-	if _, err := log.stream(f, 0, fold.take); err != nil {
+	log, err := look(f, info.Size(), fold.take)
+	if err != nil {
 		return cached{}, err
 	}
 	return cached{fold.summary(id, log.records, info.Size()), info.ModTime().UnixNano()}, nil
@@ -127,13 +124,12 @@ type folder struct {
 	first, last time.Time
 }
 
-func (f *folder) take(r Record, _ error) bool {
+func (f *folder) take(r Record) {
 	if f.first.IsZero() {
 		f.first = r.Time
 	}
 	f.last = r.Time
 	f.fold(&f.s, r)
-	return true
 }
 
 func (f *folder) summary(id string, records uint64, size int64) Summary {

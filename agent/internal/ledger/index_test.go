@@ -71,7 +71,7 @@ func TestListWarm(t *testing.T) {
 		}
 	}
 	// Only what has changed is folded.
-	l := must(s.Open("b"))(t)
+	l := must(s.Open("b", nil))(t)
 	no(t, l.Append(rec("meta", `{"title":"new"}`)))
 	got := list(t, s)
 	if got[1].Title != "new" || got[1].Records != 3 || folded.Swap(0) != 3 {
@@ -139,7 +139,7 @@ func TestListStale(t *testing.T) {
 	path := filepath.Join(dir, "index")
 	old := must(os.ReadFile(path))(t)
 	no(t, s.Delete("a"))
-	l := must(s.Open("b"))(t)
+	l := must(s.Open("b", nil))(t)
 	no(t, l.Append(rec("meta", `{"title":"newer"}`)))
 	no(t, l.Close())
 	no(t, must(s.Create("d", rec("meta", `{"title":"d"}`)))(t).Close())
@@ -164,7 +164,7 @@ func TestListStale(t *testing.T) {
 	}
 	// Longer, with the same time: a clock that stood still.
 	was := must(os.Stat(log))(t).ModTime()
-	l = must(s.Open("d"))(t)
+	l = must(s.Open("d", nil))(t)
 	no(t, l.Append(rec("meta", `{"title":"f"}`)))
 	no(t, l.Close())
 	no(t, os.Chtimes(log, time.Time{}, was))
@@ -182,7 +182,7 @@ func TestPrune(t *testing.T) {
 		t.Fatalf("%d sessions after 29 days", n)
 	}
 	s, _ = countingStore(dir, later)
-	l := must(s.Open("c"))(t)
+	l := must(s.Open("c", nil))(t)
 	if n := len(list(t, s)); n != 3 {
 		t.Fatalf("%d sessions, one of them held", n)
 	}
@@ -193,7 +193,7 @@ func TestPrune(t *testing.T) {
 		}
 	}
 	noTrace(t, dir, "/w/c", deleted)
-	if _, err := s.Open("c"); err != ErrUnknown {
+	if _, err := s.Open("c", nil); err != ErrUnknown {
 		t.Error(err)
 	}
 	// Without any record the time of the file counts.
@@ -214,13 +214,13 @@ func TestPromptedWhilePruned(t *testing.T) {
 	three(t, dir)
 	s, _ := countingStore(dir, start)
 	c := must(s.summarize("c", filepath.Join(s.folder("c"), logFile)))(t)
-	l := must(s.Open("c"))(t)
+	l := must(s.Open("c", nil))(t)
 	no(t, l.Append(rec("prompt", "")))
 	no(t, l.Close())
 	if s.prune("c", &c) {
 		t.Error("pruned")
 	}
-	no(t, must(s.Open("c"))(t).Close())
+	no(t, must(s.Open("c", nil))(t).Close())
 }
 
 // TestUnfinished: the folder of a creator that was killed can be taken over, and
@@ -232,7 +232,7 @@ func TestUnfinished(t *testing.T) {
 	for _, id := range []string{"x", "y"} {
 		no(t, os.MkdirAll(s.folder(id), 0o700))
 		no(t, os.WriteFile(filepath.Join(s.folder(id), newLog), []byte("half a li"), 0o600))
-		if _, err := s.Open(id); err != ErrUnknown {
+		if _, err := s.Open(id, nil); err != ErrUnknown {
 			t.Error(err)
 		}
 	}

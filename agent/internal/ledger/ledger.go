@@ -63,8 +63,10 @@ type Store interface {
 	// id that is there gives ErrExists.
 	Create(id string, first ...Record) (Ledger, error)
 	// Open takes a session over and repairs its log. The error is ErrUnknown,
-	// *HeldError, *FormatError, *DamagedError or that of the system.
-	Open(id string) (Ledger, error)
+	// *HeldError, *FormatError, *DamagedError or that of the system. each, if it is
+	// not nil, gets the records that Read(1) yields then, while they are looked at
+	// anyway, also when Open fails in the end; it must not keep or change their Data.
+	Open(id string, each func(Record)) (Ledger, error)
 	// Read yields the whole records of a session without holding it, also while
 	// another process does.
 	Read(id string, from uint64) iter.Seq2[Record, error]

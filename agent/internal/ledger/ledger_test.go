@@ -171,7 +171,7 @@ func TestClosed(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	stores(t, func(t *testing.T, s Store) {
 		for _, id := range []string{"nope", "", "../x", ".", "a/b", ".deleted-x"} {
-			if _, err := s.Open(id); err != ErrUnknown {
+			if _, err := s.Open(id, nil); err != ErrUnknown {
 				t.Errorf("open %q: %v", id, err)
 			}
 			if err := readErr(s.Read(id, 1)); err != ErrUnknown {
@@ -195,7 +195,7 @@ func TestUnknown(t *testing.T) {
 		if _, err := s.Create("s2", rec("", "")); err == nil {
 			t.Error("a session with a bad first record")
 		}
-		if _, err := s.Open("s2"); err != ErrUnknown {
+		if _, err := s.Open("s2", nil); err != ErrUnknown {
 			t.Errorf("it is there: %v", err)
 		}
 	})
@@ -204,7 +204,7 @@ func TestUnknown(t *testing.T) {
 func TestMemoryForgets(t *testing.T) {
 	s := Memory(options())
 	l := must(s.Create("s1", rec("meta", `{"cwd":"/w","title":"T"}`), rec("prompt", "")))(t)
-	if again := must(s.Open("s1"))(t); again != l {
+	if again := must(s.Open("s1", nil))(t); again != l {
 		t.Error("open gives another ledger")
 	}
 	list := must(s.List())(t)
@@ -216,12 +216,12 @@ func TestMemoryForgets(t *testing.T) {
 		t.Errorf("delete of an open one: %v", err)
 	}
 	no(t, l.Close())
-	if _, err := s.Open("s1"); err != ErrUnknown {
+	if _, err := s.Open("s1", nil); err != ErrUnknown {
 		t.Errorf("after close: %v", err)
 	}
 	l = must(s.Create("s1"))(t)
 	no(t, l.Delete())
-	if _, err := s.Open("s1"); err != ErrUnknown {
+	if _, err := s.Open("s1", nil); err != ErrUnknown {
 		t.Errorf("after delete: %v", err)
 	}
 	if l.Info().Folder != "" {

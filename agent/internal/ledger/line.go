@@ -139,19 +139,19 @@ func parse(line []byte) (e entry, ok bool) {
 	if !ok {
 		return e, false
 	}
-	if b, ok = bytes.CutPrefix(b, []byte(`{"n":`)); !ok {
+	if b, ok = cut(b, `{"n":`); !ok {
 		return e, false
 	}
 	if e.seq, b, ok = cutUint(b); !ok || e.seq == 0 || e.seq > maxSeq {
 		return e, false
 	}
-	if b, ok = bytes.CutPrefix(b, []byte(`,"t":`)); !ok {
+	if b, ok = cut(b, `,"t":`); !ok {
 		return e, false
 	}
 	if e.ms, b, ok = cutInt(b); !ok {
 		return e, false
 	}
-	if b, ok = bytes.CutPrefix(b, []byte(`,"k":"`)); !ok {
+	if b, ok = cut(b, `,"k":"`); !ok {
 		return e, false
 	}
 	end := bytes.IndexByte(b, '"')
@@ -159,18 +159,26 @@ func parse(line []byte) (e entry, ok bool) {
 		return e, false
 	}
 	e.kind, b, e.to = b[:end], b[end+1:], e.seq
-	if rest, found := bytes.CutPrefix(b, []byte(`,"to":`)); found {
+	if rest, found := cut(b, `,"to":`); found {
 		if e.to, b, ok = cutUint(rest); !ok || e.to <= e.seq {
 			return e, false
 		}
 	}
-	if rest, found := bytes.CutPrefix(b, []byte(`,"d":`)); found {
+	if rest, found := cut(b, `,"d":`); found {
 		if len(rest) < 2 {
 			return e, false
 		}
 		e.data, b = rest[:len(rest)-1], rest[len(rest)-1:]
 	}
 	return e, string(b) == "}"
+}
+
+// cut is bytes.CutPrefix for a constant, which it compares without a call.
+func cut(b []byte, prefix string) (rest []byte, found bool) {
+	if len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix {
+		return b[len(prefix):], true
+	}
+	return b, false
 }
 
 func cutUint(b []byte) (n uint64, rest []byte, ok bool) {
@@ -183,7 +191,7 @@ func cutUint(b []byte) (n uint64, rest []byte, ok bool) {
 }
 
 func cutInt(b []byte) (int64, []byte, bool) {
-	b, negative := bytes.CutPrefix(b, []byte("-"))
+	b, negative := cut(b, "-")
 	n, b, ok := cutUint(b)
 	if negative {
 		return -int64(n), b, ok && n <= 1<<63

@@ -40,10 +40,16 @@ func (m *memory) find(id string) (*memoryLedger, error) {
 	return nil, ErrUnknown
 }
 
-func (m *memory) Open(id string) (Ledger, error) {
+func (m *memory) Open(id string, each func(Record)) (Ledger, error) {
 	l, err := m.find(id)
 	if err != nil {
 		return nil, err // not l: a nil *memoryLedger is no nil Ledger
+	}
+	if each != nil {
+		recs, _, _ := l.snapshot()
+		for _, r := range recs {
+			each(r)
+		}
 	}
 	return l, nil
 }
@@ -71,7 +77,7 @@ func (m *memory) List() ([]Summary, error) {
 		recs, size, _ := l.snapshot()
 		fold := folder{fold: m.Fold}
 		for _, r := range recs {
-			fold.take(r, nil)
+			fold.take(r)
 		}
 		list = append(list, fold.summary(l.id, uint64(len(recs)), size))
 	}

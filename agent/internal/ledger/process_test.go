@@ -43,7 +43,7 @@ var children = map[string]func(dir string) error{
 
 // childHold opens the session until its input ends.
 func childHold(dir string) error {
-	l, err := Files(dir, options()).Open("s1")
+	l, err := Files(dir, options()).Open("s1", nil)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func childHold(dir string) error {
 
 // childAppend appends without an end and reports each Append that returned.
 func childAppend(dir string) error {
-	l, err := Files(dir, options()).Open("s1")
+	l, err := Files(dir, options()).Open("s1", nil)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func TestHeldByProcess(t *testing.T) {
 		c := startChild(t, "hold", dir)
 		pid := strings.TrimPrefix(c.line(t), "held ")
 		var held *HeldError
-		if _, err := s.Open("s1"); !errors.As(err, &held) || !strings.Contains(held.Holder, "(pid "+pid+")") || !strings.Contains(held.Holder, filepath.Base(os.Args[0])) {
+		if _, err := s.Open("s1", nil); !errors.As(err, &held) || !strings.Contains(held.Holder, "(pid "+pid+")") || !strings.Contains(held.Holder, filepath.Base(os.Args[0])) {
 			t.Errorf("open: %v", err)
 		}
 		if err := s.Delete("s1"); !errors.As(err, &held) {
@@ -186,7 +186,7 @@ func TestHeldByProcess(t *testing.T) {
 			no(t, c.in.Close())
 		}
 		c.rest(t)
-		no(t, must(s.Open("s1"))(t).Close())
+		no(t, must(s.Open("s1", nil))(t).Close())
 	}
 	no(t, s.Delete("s1"))
 }
@@ -206,7 +206,7 @@ func TestKillWhileAppending(t *testing.T) {
 			reported = must(strconv.Atoi(line))(t)
 		}
 		kill.Stop()
-		l := must(s.Open("s1"))(t)
+		l := must(s.Open("s1", nil))(t)
 		n := 0
 		for r, err := range l.Read(1) {
 			no(t, err)
@@ -260,7 +260,7 @@ func TestKillWhileDeleting(t *testing.T) {
 				if !listed[id] {
 					t.Errorf("%s was created and is not listed", id)
 				}
-				no(t, must(s.Open(id))(t).Close())
+				no(t, must(s.Open(id, nil))(t).Close())
 			case "deleted":
 				noTrace(t, dir, id+`"`, id+string(filepath.Separator)) // "c1-1" is in "c1-10"
 			}

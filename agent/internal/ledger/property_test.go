@@ -114,7 +114,7 @@ func (m *model) reopen(r *rapid.T) {
 		r.Fatal(err)
 	}
 	var err error
-	if m.l, err = m.s.Open("s1"); err != nil {
+	if m.l, err = openSame(m.s); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -139,7 +139,7 @@ func (m *model) kill(r *rapid.T) {
 	}
 	_, _ = f.Write(text[:rapid.IntRange(0, len(text)-1).Draw(r, "written")])
 	f.Close()
-	if m.l, err = m.s.Open("s1"); err != nil {
+	if m.l, err = openSame(m.s); err != nil {
 		r.Fatal(err)
 	}
 	if m.l.Info() != info {
@@ -185,7 +185,7 @@ func TestReadFromAnywhere(t *testing.T) {
 			t.Fatalf("%s: %d records from the last on", how, len(got))
 		}
 		no(t, l.Close())
-		l = must(s.Open("s1"))(t)
+		l = must(openSame(s))(t)
 	}
 	no(t, l.Close())
 }

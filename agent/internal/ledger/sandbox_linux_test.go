@@ -103,7 +103,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatalf("list: %+v", got)
 	}
 	no(t, l.Close())
-	l = must(s.Open("s1"))(t)
+	l = must(s.Open("s1", nil))(t)
 	intact("opened while full")
 
 	// Room again.
@@ -113,7 +113,7 @@ func TestDiskFull(t *testing.T) {
 	intact("room again")
 	no(t, must(s.Create("s2", recs...))(t).Close())
 	no(t, l.Close())
-	l = must(s.Open("s1"))(t)
+	l = must(s.Open("s1", nil))(t)
 	intact("reopened")
 	no(t, l.Append(recs...))
 	no(t, l.Close())
@@ -154,7 +154,7 @@ func TestReadOnly(t *testing.T) {
 		}
 		var held *HeldError
 		for what, err := range map[string]error{
-			"open":   second(s.Open("a")),
+			"open":   second(s.Open("a", nil)),
 			"create": second(s.Create("new")),
 			"delete": s.Delete("a"),
 		} {
@@ -195,13 +195,13 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	}
-	if _, err := s.Open("b"); !errors.Is(err, syscall.EACCES) {
+	if _, err := s.Open("b", nil); !errors.Is(err, syscall.EACCES) {
 		t.Errorf("open: %v", err)
 	}
 	if err := readErr(s.Read("b", 1)); !errors.Is(err, syscall.EACCES) {
 		t.Errorf("read: %v", err)
 	}
-	if _, err := s.Open("b"); !errors.Is(err, syscall.EACCES) { // it is not held
+	if _, err := s.Open("b", nil); !errors.Is(err, syscall.EACCES) { // it is not held
 		t.Errorf("open: %v", err)
 	}
 	no(t, s.Delete("b"))

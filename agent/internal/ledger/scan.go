@@ -110,7 +110,9 @@ func (s *survey) add(e *entry, line []byte, off, end int64) {
 
 // look surveys the first size bytes of a log. Bad lines with good ones behind
 // them are counted, and so is a gap in the Seq; bad ones at the end are left out.
-func look(r io.ReaderAt, size int64) (survey, error) {
+// each, which may be nil, gets the records that there are; their Data are good
+// until it returns.
+func look(r io.ReaderAt, size int64, each func(Record)) (survey, error) {
 	l := newLines(r, 0, size)
 	s, err := lookHead(l)
 	if err != nil {
@@ -118,6 +120,7 @@ func look(r io.ReaderAt, size int64) (survey, error) {
 	}
 	var before survey // what there was when the last records that belong together began
 	var pending uint64
+	shown := showing{each: each}
 	terminated := true
 	for {
 		off := l.pos()
@@ -143,15 +146,17 @@ func look(r io.ReaderAt, size int64) (survey, error) {
 		}
 		if e.to != s.to {
 			before = s
+			shown.release()
 		}
 		s.bad += pending
 		pending = 0
 		s.add(&e, line, off, l.pos())
+		shown.add(&e)
 	}
 	if s.last < s.to {
 		switch torn := pending == 0 || !terminated; {
 		case torn && before.last == before.to:
-			s = before
+			return before, nil
 		case !torn:
 			// The rest is there, but damaged. What is good stays, and so does the
 			// rest, or it would look torn the next time.
@@ -161,7 +166,34 @@ func look(r io.ReaderAt, size int64) (survey, error) {
 		// Torn, and what is before is not complete either: a damaged log, of which
 		// nothing good is given up.
 	}
+	shown.release()
 	return s, nil
+}
+
+// showing gives records to each, but holds those back that may be found torn yet:
+// of some that were appended together, until the last has come.
+type showing struct {
+	each func(Record)
+	made maker
+	held []Record
+}
+
+func (s *showing) add(e *entry) {
+	switch {
+	case s.each == nil:
+	case e.seq < e.to:
+		s.held = append(s.held, s.made.record(e))
+	default:
+		s.release()
+		s.each(s.made.view(e))
+	}
+}
+
+func (s *showing) release() {
+	for _, r := range s.held {
+		s.each(r)
+	}
+	s.held = nil
 }
 
 func lookHead(l *lines) (survey, error) {
@@ -228,11 +260,22 @@ func (s *survey) stream(r io.ReaderAt, from uint64, yield func(Record, error) bo
 // again, with few allocations: kinds repeat, and small data share a block.
 type maker struct {
 	kinds map[string]string
+	last  string // the latest kind: mostly it is the next one, too
 	block []byte
 }
 
 func (m *maker) record(e *entry) Record {
-	return Record{Seq: e.seq, Time: time.UnixMilli(e.ms).UTC(), Kind: m.kind(e.kind), Data: m.data(e.data)}
+	r := m.view(e)
+	r.Data = m.data(e.data)
+	return r
+}
+
+// view is a record whose Data are good as long as the entry is.
+func (m *maker) view(e *entry) Record {
+	if string(e.kind) != m.last {
+		m.last = m.kind(e.kind)
+	}
+	return Record{Seq: e.seq, Time: time.UnixMilli(e.ms).UTC(), Kind: m.last, Data: e.data}
 }
 
 func (m *maker) kind(b []byte) string {

@@ -111,19 +111,19 @@ func (l *fileLedger) begin(text []byte) error {
 	if err := errors.Join(d.syncDir(l.folder), d.syncDir(filepath.Dir(l.folder))); err != nil {
 		return err
 	}
-	size, err := l.open(path)
+	size, err := l.open(path, nil)
 	l.synced = size
 	return err
 }
 
 // open opens the log at path and surveys it.
-func (l *fileLedger) open(path string) (size int64, err error) {
+func (l *fileLedger) open(path string, each func(Record)) (size int64, err error) {
 	if l.f, err = l.store.disk.openFile(path, os.O_RDWR); err != nil {
 		return 0, err
 	}
 	info, err := l.f.Stat()
 	if err == nil {
-		l.log, err = look(l.f, info.Size())
+		l.log, err = look(l.f, info.Size(), each)
 	}
 	if err != nil {
 		_ = l.f.Close()
@@ -132,7 +132,7 @@ func (l *fileLedger) open(path string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-func (s *files) Open(id string) (Ledger, error) {
+func (s *files) Open(id string, each func(Record)) (Ledger, error) {
 	path, err := s.logOf(id)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (s *files) Open(id string) (Ledger, error) {
 	l := &fileLedger{store: s, id: id, folder: s.folder(id), lock: lock}
 	writeHolder(s.disk, l.folder, s.Owner, s.Now())
 	// synced stays 0: a holder that was killed may not have synced.
-	size, err := l.open(path)
+	size, err := l.open(path, each)
 	if err == nil {
 		if err = l.repair(size); err != nil {
 			_ = l.f.Close()
@@ -213,7 +213,7 @@ func (s *files) read(id string, from uint64, yield func(Record, error) bool) err
 	if err != nil {
 		return err
 	}
-	log, err := look(f, info.Size())
+	log, err := look(f, info.Size(), nil)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestReopen(t *testing.T) {
 	want, info := collect(t, l.Read(1)), l.Info()
 	no(t, l.Close())
 
-	l = must(Files(dir, options()).Open("s1"))(t)
+	l = must(Files(dir, options()).Open("s1", nil))(t)
 	if d := cmp.Diff(want, collect(t, l.Read(1))); d != "" {
 		t.Error(d)
 	}
@@ -42,7 +42,7 @@ func TestNothingTouched(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "home", "acp")
 	s := Files(dir, options())
 	_, _ = s.List()
-	_, _ = s.Open("s1")
+	_, _ = s.Open("s1", nil)
 	_ = readErr(s.Read("s1", 1))
 	no(t, s.Delete("s1"))
 	_, _ = s.Create("..")
@@ -81,7 +81,7 @@ func TestHeldInProcess(t *testing.T) {
 	o.Owner = "editor one"
 	s := Files(dir, o)
 	l := must(s.Create("s1", numbered(0)))(t)
-	_, err := Files(dir, options()).Open("s1")
+	_, err := Files(dir, options()).Open("s1", nil)
 	var held *HeldError
 	if !errors.As(err, &held) || held.Holder != "editor one" {
 		t.Errorf("open: %v", err)
@@ -93,14 +93,14 @@ func TestHeldInProcess(t *testing.T) {
 		t.Error(err)
 	}
 	no(t, os.WriteFile(filepath.Join(dir, "sessions", "s1", "holder"), []byte("{"), 0o600))
-	if _, err := s.Open("s1"); !errors.As(err, &held) || held.Holder != "another process" {
+	if _, err := s.Open("s1", nil); !errors.As(err, &held) || held.Holder != "another process" {
 		t.Errorf("holder damaged: %v", err)
 	}
 	no(t, l.Close())
 	if exists(filepath.Join(dir, "sessions", "s1", "holder")) {
 		t.Error("a holder without a lock")
 	}
-	no(t, must(s.Open("s1"))(t).Close())
+	no(t, must(s.Open("s1", nil))(t).Close())
 }
 
 func TestDeleteLeavesNothing(t *testing.T) {
@@ -131,7 +131,7 @@ func TestDeleteLeavesNothing(t *testing.T) {
 			if list := must(s.List())(t); len(list) != 1 || list[0].ID != "other" {
 				t.Errorf("%v", list)
 			}
-			if _, err := s.Open("doomed"); err != ErrUnknown {
+			if _, err := s.Open("doomed", nil); err != ErrUnknown {
 				t.Errorf("open: %v", err)
 			}
 			no(t, must(s.Create("doomed"))(t).Close())
@@ -167,7 +167,7 @@ func TestLinksAreNotOurs(t *testing.T) {
 	no(t, os.Remove(filepath.Join(dir, "sessions", "s2", "log")))
 	no(t, os.Symlink(filepath.Join(outside, "s1", "log"), filepath.Join(dir, "sessions", "s2", "log")))
 	for _, id := range []string{"s1", "s2"} {
-		if _, err := s.Open(id); err != ErrUnknown {
+		if _, err := s.Open(id, nil); err != ErrUnknown {
 			t.Errorf("open %s: %v", id, err)
 		}
 		if err := readErr(s.Read(id, 1)); err != ErrUnknown {
@@ -196,7 +196,7 @@ func TestOneOwner(t *testing.T) {
 		wg.Go(func() {
 			s := Files(dir, options())
 			for got.Load() < 100 { // not so many times: a busy machine may let one go on alone
-				take := func() (Ledger, error) { return s.Open("s1") }
+				take := func() (Ledger, error) { return s.Open("s1", nil) }
 				if w == 0 {
 					take = func() (Ledger, error) { return s.Create("s1") }
 				}

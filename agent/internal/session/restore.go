@@ -29,24 +29,17 @@ func Create(store ledger.Store, id string, opened event.Opened) (*Session, error
 // Open takes a stored session over, as its events left it. A turn that a dead
 // process left running is over, and what waited for its end holds now.
 func Open(store ledger.Store, id string) (*Session, error) {
-	log, err := store.Open(id)
+	s := &Session{ID: id, History: turn.NewHistory(nil)}
+	r := restoring{session: s, history: turn.NewRestorer(s.History)}
+	log, err := store.Open(id, r.record)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{ID: id, Log: log, History: turn.NewHistory(nil)}
-	history := turn.NewRestorer(s.History)
-	opened := false
-	for e, err := range Events(log.Read(1)) {
-		if err != nil {
-			return nil, errors.Join(err, log.Close())
-		}
-		if _, first := e.(event.Opened); first {
-			opened = true
-		}
-		s.apply(e)
-		history.Apply(e)
+	if r.flush(); r.err != nil {
+		return nil, errors.Join(r.err, log.Close())
 	}
-	if !opened {
+	s.Log = log
+	if !r.opened {
 		return nil, errors.Join(&ledger.DamagedError{Reason: "its first record is missing"}, log.Close())
 	}
 	s.set(s.later)
@@ -63,9 +56,9 @@ func Events(records iter.Seq2[ledger.Record, error]) iter.Seq2[event.Event, erro
 				yield(nil, err)
 				return
 			}
-			e, err := event.Decode(r.Kind, r.Data)
+			e, err := Event(r)
 			if err != nil {
-				yield(nil, fmt.Errorf("record %d: %w", r.Seq, err))
+				yield(nil, err)
 				return
 			}
 			if e != nil && !yield(e, nil) {
@@ -73,6 +66,69 @@ func Events(records iter.Seq2[ledger.Record, error]) iter.Seq2[event.Event, erro
 			}
 		}
 	}
+}
+
+// Event decodes a record; of a kind that a newer version wrote it makes nil.
+func Event(r ledger.Record) (event.Event, error) {
+	e, err := event.Decode(r.Kind, r.Data)
+	if err != nil {
+		return nil, numbered(r, err)
+	}
+	return e, nil
+}
+
+func numbered(r ledger.Record, err error) error { return fmt.Errorf("record %d: %w", r.Seq, err) }
+
+// restoring brings a session back from its records. Pieces of a stream that follow
+// each other become one event: to what is restored that is the same, and there are
+// far fewer.
+type restoring struct {
+	session *Session
+	history *turn.Restorer
+	opened  bool  // the first event has come
+	err     error // of a record; nothing behind it counts
+
+	kind  string // of words
+	words []byte // of pieces
+}
+
+// enough words for one event, in bytes.
+const enough = 16 << 10
+
+func (r *restoring) record(rec ledger.Record) {
+	if rec.Kind != r.kind || len(r.words) >= enough {
+		r.flush()
+	}
+	if r.err != nil {
+		return
+	}
+	if event.IsPiece(rec.Kind) {
+		words, err := event.AppendWords(r.words, rec.Data)
+		if err != nil {
+			r.err = numbered(rec, err)
+		}
+		r.kind, r.words = rec.Kind, words
+		return
+	}
+	var e event.Event
+	if e, r.err = Event(rec); e != nil {
+		r.apply(e)
+	}
+}
+
+func (r *restoring) flush() {
+	if len(r.words) > 0 {
+		r.apply(event.Piece(r.kind, string(r.words)))
+		r.words = r.words[:0]
+	}
+}
+
+func (r *restoring) apply(e event.Event) {
+	if _, first := e.(event.Opened); first {
+		r.opened = true
+	}
+	r.session.apply(e)
+	r.history.Apply(e)
 }
 
 // Fold tells the ledger what its list is to say of a session.

@@ -138,7 +138,7 @@ func TestLogWithoutItsHead(t *testing.T) {
 	if _, err := Open(store, "s"); !errors.As(err, &damaged) {
 		t.Errorf("got %v", err)
 	}
-	if l, err := store.Open("s"); err != nil { // it was given up again
+	if l, err := store.Open("s", nil); err != nil { // it was given up again
 		t.Error(err)
 	} else {
 		_ = l.Close()

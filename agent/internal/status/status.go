@@ -108,7 +108,7 @@ type Status struct {
 	// next begins; it covers the goal's own state.
 	Stopped event.Outcome
 
-	words []byte // of the model's running answer
+	words []byte // of the model's running answer, as far as clip looks at them
 }
 
 // Apply takes the next event, behind which the session has this mode, and says
@@ -133,7 +133,9 @@ func (s *Status) Apply(e event.Event, mode string) Publish {
 		s.begin()
 		return PhaseEvent
 	case event.Text:
-		s.words = append(s.words, e.Text...)
+		if len(s.words) <= maxSummary {
+			s.words = append(s.words, e.Text...)
+		}
 	case event.Output:
 		s.Summary = clip(e.Text)
 	case event.Answer:

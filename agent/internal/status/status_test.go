@@ -76,6 +76,27 @@ func TestTotals(t *testing.T) {
 	}
 }
 
+// TestSummaryOfPieces: in however many pieces the words come, what is kept of them
+// is the same.
+func TestSummaryOfPieces(t *testing.T) {
+	for _, size := range []int{maxSummary - 1, maxSummary, maxSummary + 1, 3 * maxSummary} {
+		words := strings.Repeat("aü🙂", size)[:size]
+		for _, piece := range []int{1, 7, maxSummary, size} {
+			var s Status
+			s.Apply(event.Prompt{Text: "hi"}, "normal")
+			for rest := words; rest != ""; {
+				n := min(piece, len(rest))
+				s.Apply(event.Text{Text: rest[:n]}, "normal")
+				rest = rest[n:]
+			}
+			s.Apply(event.Done{Outcome: event.EndTurn}, "normal")
+			if s.Summary != clip(words) {
+				t.Errorf("%d bytes in pieces of %d: another summary, of %d bytes", size, piece, len(s.Summary))
+			}
+		}
+	}
+}
+
 // TestSummary: the last words, whole characters, also of an answer that was cut.
 func TestSummary(t *testing.T) {
 	var s Status

@@ -12,8 +12,8 @@ import (
 // before: what Run put into it then, it puts there now.
 type Restorer struct {
 	history *History
-	start   int                // where the last turn began
-	words   [2]strings.Builder // by kind, of the answer that goes on
+	start   int         // where the last turn began
+	words   [2][]string // by kind, of the answer that goes on
 	open    map[string]model.Call
 }
 
@@ -29,11 +29,11 @@ func (r *Restorer) Apply(e Event) {
 		r.start = len(r.history.messages)
 		r.history.add(model.Message{Role: model.User, Text: cmp.Or(e.Submit, e.Text)})
 	case Thought:
-		r.words[kindThought].WriteString(e.Text)
+		r.words[kindThought] = append(r.words[kindThought], e.Text)
 	case Text:
-		r.words[kindText].WriteString(e.Text)
+		r.words[kindText] = append(r.words[kindText], e.Text)
 	case Retry:
-		r.words[kindThought].Reset()
+		r.words[kindThought] = nil
 	case Usage:
 		r.history.used(e.Usage)
 	case Nudge:
@@ -60,9 +60,8 @@ func (r *Restorer) Apply(e Event) {
 // endAnswer adds the words so far with these calls. Words without an end are of
 // a process that was killed: the user has seen them.
 func (r *Restorer) endAnswer(e Answer) {
-	a := answer{model.Result{Calls: e.Calls}, r.words[kindText].String(), r.words[kindThought].String(), e.Origin}
-	r.words[kindText].Reset()
-	r.words[kindThought].Reset()
+	a := answer{model.Result{Calls: e.Calls}, strings.Join(r.words[kindText], ""), strings.Join(r.words[kindThought], ""), e.Origin}
+	r.words = [2][]string{}
 	r.open = map[string]model.Call{}
 	for _, call := range r.history.addAnswer(a) {
 		r.history.take(call.ID)
