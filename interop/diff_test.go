@@ -116,7 +116,7 @@ type side struct {
 }
 
 var (
-	ours   = side{"ours", func(*testing.T) string { return filepath.Join(bin, "reasonix") }, scripted} // openai, as soon as ours can
+	ours   = side{"ours", func(*testing.T) string { return filepath.Join(bin, "reasonix") }, openai}
 	theirs = side{"theirs", realReasonix, openai}
 )
 
@@ -126,13 +126,6 @@ func realReasonix(t *testing.T) string {
 		t.Fatalf("the real reasonix is pinned for linux on amd64 only, not for %s on %s", runtime.GOOS, runtime.GOARCH)
 	}
 	return abs(t, filepath.Join(modules, reasonix, "bin", "reasonix"))
-}
-
-const modelFile = "model.jsonl" // beside config.toml
-
-// scripted has the file played. That the model has levels of effort must be said: the real one knows it from the name.
-func scripted(*fakemodel.Server) string {
-	return fmt.Sprintf("kind = \"scripted\"\nfile = %q\nefforts = [\"disabled\", \"low\", \"high\", \"max\"]\n", modelFile)
 }
 
 func openai(s *fakemodel.Server) string {
@@ -213,7 +206,6 @@ func (s scenario) furnish(t *testing.T, root, home, provider string) {
 	files := map[string][]byte{
 		filepath.Join(home, "config.toml"): []byte(config),
 		filepath.Join(home, ".env"):        []byte("DEEPSEEK_API_KEY=sk-fake\n"),
-		filepath.Join(home, modelFile):     s.model.Scripted(),
 	}
 	for _, f := range s.files {
 		files[filepath.Join(root, filepath.FromSlash(f.Name))] = f.Data

@@ -202,13 +202,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestScripted(t *testing.T) {
-	lines := strings.Split(string(parse(t).Scripted()), "\n")
-	if len(lines) != 5 || strings.Contains(lines[0], "prompt") || !strings.Contains(lines[0], `"think":"Hm."`) || !strings.Contains(lines[3], `"status":429`) {
-		t.Errorf("%q", lines)
-	}
-}
-
 func TestParseErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"text":"x"}`:                           "model line 2: no prompt",

@@ -22,12 +22,10 @@ import (
 //	{"prompt":"Write it.","text":"It is written."}
 //
 // The lines of one prompt are played in order, one for each call that the agent makes for it. The server finds the prompt
-// in the request, so it does not matter which session or process asks. The file of Scripted has no prompts: each session
-// of each process plays it from its beginning, so there the prompts must come in the order of the lines.
+// in the request, so it does not matter which session or process asks.
 type Script struct {
 	prompts []string // in order, without duplicates
 	replies map[string][]script.Reply
-	lines   []byte
 }
 
 // Parse reads a description. Blank lines are skipped. Tools need ids, because agents make up different ones.
@@ -71,12 +69,8 @@ func (s *Script) add(line []byte) error {
 		s.prompts = append(s.prompts, prompt)
 	}
 	s.replies[prompt] = append(s.replies[prompt], r)
-	s.lines = append(append(s.lines, rest...), '\n')
 	return nil
 }
-
-// Scripted is the file for a provider of kind scripted.
-func (s *Script) Scripted() []byte { return s.lines }
 
 // message is one of a request, its text joined.
 type message struct{ role, text string }
