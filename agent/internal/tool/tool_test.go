@@ -136,7 +136,6 @@ func TestReadFileInvocation(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	ws := open(t, map[string]string{"a.txt": "a\n", "nul": "\x00"})
-	outside := filepath.Join(filepath.Dir(ws.Root()), "x")
 	read, write, todo := ReadFile(ws), WriteFile(ws), TodoWrite()
 	tests := []struct {
 		tool              Tool
@@ -157,11 +156,9 @@ func TestErrors(t *testing.T) {
 		{read, `{"path":"a.txt","offset":1e300}`, "offset must be a whole number", "Read a.txt"},
 		{read, `{"path":"a.txt","limit":0}`, "limit must be at least 1", "Read a.txt"},
 		{read, `{"path":"a.txt","limit":1.5}`, "limit must be a whole number", "Read a.txt"},
-		{read, `{"path":"../x"}`, outside + " is outside the workspace", "Read " + outside},
 		{write, `{"content":"x"}`, "path is missing", ""},
 		{write, `{"path":"a.txt"}`, "content is missing", "Write a.txt"},
 		{write, `{"path":"a.txt","content":["x"]}`, "content must be a string", "Write a.txt"},
-		{write, `{"path":"../x","content":""}`, outside + " is outside the workspace", "Write " + outside},
 		{write, `{"path":"nul","content":""}`, "nul is not a text file: it contains NUL characters", "Write nul"},
 		{write, `{"path":"new","content":"\u0000"}`, "new is not a text file: it contains NUL characters", "Write new"},
 		{write, `{"path":".","content":""}`, ". is a directory", "Write ."},
