@@ -59,7 +59,7 @@ func (w *Workspace) openBy(abs string, resolve func(string) (string, bool, error
 	}
 	top, rel := nearest(abs)
 	if pseudo(abs) || pseudo(top) {
-		return nil, "", fmt.Errorf("%s is not a regular file: the kernel makes it up", abs)
+		return nil, "", fmt.Errorf("%s is not on a disk: the kernel makes it up", abs)
 	}
 	if root, err = os.OpenRoot(top); err != nil {
 		return nil, "", explain(top, err)
