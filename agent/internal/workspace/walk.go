@@ -88,7 +88,10 @@ func (w *Workspace) List(ctx context.Context, abs string, visit func(*Entry) err
 	}
 	defer dir.Close()
 	entries, err := readFolder(ctx, dir)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
 		return explain(w.Show(abs), err)
 	}
 	top := w.Show(abs)
