@@ -63,7 +63,8 @@ func (c *connection) place(method, cwd string, dirs []string, servers []reasonix
 func (c *connection) furnish(s *session.Session, at *place) {
 	s.CWD, s.Dirs, s.Workspace = at.cwd, at.dirs, at.ws
 	s.Tools = tool.NewSet(tool.ReadFile(at.ws), tool.WriteFile(at.ws), tool.EditFile(at.ws), tool.MultiEdit(at.ws), tool.MoveFile(at.ws),
-		tool.Ls(at.ws), tool.Glob(at.ws), tool.Grep(at.ws), tool.TodoWrite())
+		tool.Ls(at.ws), tool.Glob(at.ws), tool.Grep(at.ws),
+		tool.WebFetch(tool.FetchOptions{UserAgent: "reasonix/" + c.conf.Version}), tool.TodoWrite())
 	s.MaxSteps, s.EachDelta = at.conf.Agent.MaxSteps, !at.conf.Agent.Coalesce
 	s.Commands = command.Load(command.Options{Logger: c.conf.Logger, Folders: []command.Folder{
 		{Dir: filepath.Join(at.ws.Root(), ".reasonix"), Origin: "project"}, {Dir: at.conf.Home, Origin: "user"}}})

@@ -307,7 +307,7 @@ func TestTodoWrite(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	ws := open(t, nil)
-	set := NewSet(ReadFile(ws), WriteFile(ws), EditFile(ws), MultiEdit(ws), MoveFile(ws), Ls(ws), Glob(ws), Grep(ws), TodoWrite())
+	set := NewSet(ReadFile(ws), WriteFile(ws), EditFile(ws), MultiEdit(ws), MoveFile(ws), Ls(ws), Glob(ws), Grep(ws), WebFetch(FetchOptions{}), TodoWrite())
 	var names []string
 	for _, tool := range set.All() {
 		names = append(names, tool.Name)
@@ -328,7 +328,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%s is not found", tool.Name)
 		}
 	}
-	if d := cmp.Diff([]string{"read_file", "write_file", "edit_file", "multi_edit", "move_file", "ls", "glob", "grep", "todo_write"}, names); d != "" {
+	if d := cmp.Diff([]string{"read_file", "write_file", "edit_file", "multi_edit", "move_file", "ls", "glob", "grep", "web_fetch", "todo_write"}, names); d != "" {
 		t.Error(d)
 	}
 	if _, ok := set.Find("Read_File"); ok {
