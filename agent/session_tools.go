@@ -23,7 +23,10 @@ import (
 func (c *connection) tools(s *session.Session, at *place) *tool.Set {
 	alone := c.conf.Getenv("REASONIX_ACP_ASK_FALLBACK")
 	return tool.NewSet(
-		tool.ReadFile(at.ws), tool.WriteFile(at.ws), tool.TodoWrite(),
+		tool.ReadFile(at.ws), tool.WriteFile(at.ws), tool.EditFile(at.ws), tool.MultiEdit(at.ws), tool.MoveFile(at.ws),
+		tool.Ls(at.ws), tool.Glob(at.ws), tool.Grep(at.ws),
+		tool.WebFetch(tool.FetchOptions{UserAgent: "reasonix/" + c.conf.Version}),
+		tool.TodoWrite(),
 		tool.Ask(c.question(s), alone == "1" || strings.EqualFold(alone, "true")),
 		tool.UpdateGoal(func(ctx context.Context, state, reason string) error {
 			if s.State().Status.Goal.Objective == "" {

@@ -61,3 +61,27 @@ func (a Args) Int(name string, absent, min int) (int, error) {
 	}
 	return int(n), nil
 }
+
+// Bool is an optional truth value, false when absent.
+func (a Args) Bool(name string) (bool, error) {
+	var b bool
+	if a.Has(name) && json.Unmarshal(a[name], &b) != nil {
+		return false, fmt.Errorf("%s must be true or false", name)
+	}
+	return b, nil
+}
+
+// Objects is a required array of objects that is not empty.
+func (a Args) Objects(name string) ([]Args, error) {
+	if !a.Has(name) {
+		return nil, fmt.Errorf("%s is missing", name)
+	}
+	var list []Args
+	if json.Unmarshal(a[name], &list) != nil {
+		return nil, fmt.Errorf("%s must be an array of objects", name)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s is empty", name)
+	}
+	return list, nil
+}

@@ -32,7 +32,7 @@ func ReadFile(ws *workspace.Workspace) Tool {
 			`"required":["path"]}`),
 		Kind: KindRead,
 		Prepare: func(_ context.Context, args Args) (Invocation, error) {
-			abs, inv, err := locate(ws, "Read", args)
+			at, inv, err := locate(ws, "Read", args, "path")
 			if err != nil {
 				return inv, err
 			}
@@ -48,9 +48,9 @@ func ReadFile(ws *workspace.Workspace) Tool {
 				inv.Locations[0].Line = offset + 1
 				inv.Title += fmt.Sprintf(" from line %d", offset+1)
 			}
-			inv.Access = permission.Access{Kind: permission.Read, Paths: []string{abs}}
+			inv.Access = access(permission.Read, at)
 			inv.Run = func(context.Context) (Output, error) {
-				text, err := ws.ReadText(abs)
+				text, err := at.ws.ReadText(at.abs)
 				if err != nil {
 					return Output{}, err
 				}
@@ -73,7 +73,7 @@ func WriteFile(ws *workspace.Workspace) Tool {
 			`"required":["path","content"]}`),
 		Kind: KindEdit,
 		Prepare: func(_ context.Context, args Args) (Invocation, error) {
-			abs, inv, err := locate(ws, "Write", args)
+			at, inv, err := locate(ws, "Write", args, "path")
 			if err != nil {
 				return inv, err
 			}
@@ -81,64 +81,45 @@ func WriteFile(ws *workspace.Workspace) Tool {
 			if err != nil {
 				return inv, err
 			}
-			old, err := current(ws, abs)
-			if err != nil {
-				return inv, err
-			}
-			if old != nil && usesCRLF(*old) && !strings.Contains(content, "\r") {
-				content = strings.ReplaceAll(content, "\n", "\r\n")
-			}
-			if err := workspace.CheckText(ws.Show(abs), content); err != nil { // before anybody is asked
-				return inv, err
-			}
-			inv.Access = permission.Access{Kind: permission.Edit, Paths: []string{abs}}
-			inv.Diffs = []Diff{{Path: abs, Old: old, New: content}}
-			inv.Run = func(ctx context.Context) (Output, error) { return write(ctx, ws, inv.Diffs[0]) }
-			return inv, nil
+			return at.change(inv, func(old *string) (text, done string, err error) {
+				if old == nil {
+					return content, fmt.Sprintf("Created %s (%d bytes).", at.name(), len(content)), nil
+				}
+				if text = content; usesCRLF(*old) && !strings.Contains(content, "\r") {
+					text = strings.ReplaceAll(content, "\n", "\r\n")
+				}
+				return text, fmt.Sprintf("Replaced %s (%d bytes).", at.name(), len(text)), nil
+			})
 		},
 	}
 }
 
-// write makes a change that was shown before. The wait for the user may have been long: what stands in the file now must
-// still be what the diff was made from.
-func write(ctx context.Context, ws *workspace.Workspace, d Diff) (Output, error) {
-	if err := ctx.Err(); err != nil {
-		return Output{}, err
+// change completes an invocation that changes the text of one file; edit makes the new text, and says what was done. The
+// wait for the user may be long: when it runs, the file must still be what the diff was made from.
+func (p place) change(inv Invocation, edit func(old *string) (text, done string, err error)) (Invocation, error) {
+	inv.Access = access(permission.Edit, p)
+	old, err := current(p.ws, p.abs)
+	var text, done string
+	if err == nil {
+		text, done, err = edit(old)
 	}
-	name := ws.Show(d.Path)
-	now, err := current(ws, d.Path)
+	if err == nil { // before anybody is asked
+		err = p.ws.CheckWrite(p.abs, text)
+	}
 	if err != nil {
-		return Output{}, err
+		return p.tellWhenAllowed(inv, err)
 	}
-	if (now == nil) != (d.Old == nil) || now != nil && *now != *d.Old {
-		return Output{}, fmt.Errorf("%s has changed meanwhile; read it again", name)
+	inv.Diffs = []Diff{{Path: p.abs, Old: old, New: text}}
+	inv.Run = func(ctx context.Context) (Output, error) {
+		if err := ctx.Err(); err != nil {
+			return Output{}, err
+		}
+		if err := p.ws.Change(p.abs, old, text); err != nil {
+			return Output{}, err
+		}
+		return Output{Text: done, Diffs: inv.Diffs}, nil
 	}
-	if err := ws.WriteText(d.Path, d.New); err != nil {
-		return Output{}, err
-	}
-	verb := "Replaced"
-	if d.Old == nil {
-		verb = "Created"
-	}
-	return Output{Text: fmt.Sprintf("%s %s (%d bytes).", verb, name, len(d.New)), Diffs: []Diff{d}}, nil
-}
-
-// locate reads the member path. The invocation it returns has title and location, also with an error where they are known.
-func locate(ws *workspace.Workspace, verb string, args Args) (abs string, inv Invocation, err error) {
-	path, err := args.String("path")
-	if err != nil {
-		return "", Invocation{}, err
-	}
-	abs, inside, err := ws.Resolve(path)
-	if err != nil {
-		return "", Invocation{}, err
-	}
-	name := ws.Show(abs)
-	inv = Invocation{Title: verb + " " + label(name), Locations: []Location{{Path: abs}}}
-	if !inside {
-		return "", inv, fmt.Errorf("%s is %w", name, workspace.ErrOutside)
-	}
-	return abs, inv, nil
+	return inv, nil
 }
 
 // current is the content of a file, nil when there is none.

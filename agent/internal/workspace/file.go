@@ -8,106 +8,183 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/acpkit/acpkit/agent/internal/charset"
 )
 
-// MaxText is the size up to which a file is read or written as text.
+// MaxText is the size up to which a file is read or written as text, in bytes on the disk and in memory.
 const MaxText = 10 << 20
 
-// ReadText reads a UTF-8 text file inside the workspace. The path is one that Resolve returned.
-// A missing file is an error that wraps fs.ErrNotExist.
+// ErrChanged is the error of a change to a file that has changed meanwhile.
+var ErrChanged = errors.New("has changed meanwhile; read it again")
+
+// ReadText reads a text file, whatever its charset, without its byte order mark. The path is one that Resolve returned.
+// A missing file is an error that wraps fs.ErrNotExist; bytes that are not surely text are refused.
 func (w *Workspace) ReadText(abs string) (string, error) {
 	root, rel, err := w.open(abs)
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	name := filepath.ToSlash(rel)
-	if _, err := regular(root, rel); err != nil { // before opening: a pipe would block
-		return "", err
-	}
-	f, err := root.Open(rel)
-	if err != nil {
-		return "", explain(name, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxText+1))
-	if err != nil {
-		return "", explain(name, err)
-	}
-	text := string(data)
-	return text, CheckText(name, text)
+	f, err := read(root, rel, w.Show(abs))
+	return f.text, err
 }
 
-// WriteText replaces or creates a text file inside the workspace, with its parent folders. The path is one that Resolve
-// returned. The new content appears at once or not at all, and an existing file keeps its permission bits; hard links to
-// it keep the old content.
+// WriteText replaces or creates a text file, with its parent folders. The path is one that Resolve returned. The new
+// content appears at once or not at all. An existing file keeps its charset, its byte order mark and its permission bits;
+// hard links to it keep the old content.
 func (w *Workspace) WriteText(abs, text string) error {
+	return w.write(abs, text, true, func(*file) error { return nil })
+}
+
+// Change is WriteText for a file that must still have the text old, or, when old is nil, must not exist: otherwise the
+// error wraps ErrChanged.
+func (w *Workspace) Change(abs string, old *string, text string) error {
+	return w.write(abs, text, true, func(now *file) error {
+		if (now == nil) != (old == nil) || now != nil && now.text != *old {
+			return fmt.Errorf("%s %w", w.Show(abs), ErrChanged)
+		}
+		return nil
+	})
+}
+
+// CheckWrite reports why WriteText would refuse this text, and writes nothing.
+func (w *Workspace) CheckWrite(abs, text string) error {
+	return w.write(abs, text, false, func(*file) error { return nil })
+}
+
+func (w *Workspace) write(abs, text string, really bool, check func(now *file) error) error {
 	root, rel, err := w.open(abs)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	name := filepath.ToSlash(rel)
-	if err := CheckText(name, text); err != nil {
-		return err
-	}
-	info, err := regular(root, rel)
+	name := w.Show(abs)
+	now, err := read(root, rel, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := root.MkdirAll(filepath.Dir(rel), 0o777); err != nil {
-			return explain(filepath.ToSlash(filepath.Dir(rel)), err)
-		}
+		now = nil
 	case err != nil:
 		return err
-	case info.Mode().Perm()&0o200 == 0: // a rename would not notice
-		return fmt.Errorf("%s is read-only", name)
 	}
-	if err := replace(root, rel, text, info); err != nil {
+	if err := check(now); err != nil {
+		return err
+	}
+	var data []byte
+	var info fs.FileInfo
+	if now == nil {
+		data, err = encode(name, charset.UTF8, text)
+	} else {
+		info = now.info
+		data, err = encode(name, now.charset, text)
+	}
+	switch {
+	case err != nil:
+		return err
+	case info != nil && info.Mode().Perm()&0o200 == 0: // a rename would not notice
+		return fmt.Errorf("%s is read-only", name)
+	case !really:
+		return nil
+	case info == nil:
+		if err := root.MkdirAll(filepath.Dir(rel), 0o777); err != nil {
+			return explain(w.Show(filepath.Dir(abs)), err)
+		}
+	}
+	if err := replace(root, rel, data, info); err != nil {
 		return explain(name, err)
 	}
 	return nil
 }
 
-// open opens the root and gives the path below it. Between Resolve and now someone may have put a symlink in the way:
-// then the path no longer resolves to itself. What changes after that, os.Root keeps inside.
-func (w *Workspace) open(abs string) (root *os.Root, rel string, err error) {
-	now, inside, err := w.Resolve(abs)
+func encode(name string, c charset.Charset, text string) ([]byte, error) {
+	data, err := c.Encode(text)
+	var lacks *charset.Unencodable
 	switch {
+	case len(text) > MaxText || len(data) > MaxText:
+		return nil, tooLarge(name)
+	case errors.Is(err, charset.ErrBinary) || errors.Is(err, charset.ErrUnsure):
+		return nil, fmt.Errorf("%s is %w", name, err)
+	case errors.As(err, &lacks):
+		return nil, fmt.Errorf("%s cannot be written: %w", name, err)
 	case err != nil:
-		return nil, "", err
-	case !inside:
-		return nil, "", fmt.Errorf("%s is %w", abs, ErrOutside)
-	case now != abs:
-		return nil, "", fmt.Errorf("%s now leads to %s", w.Show(abs), w.Show(now))
+		return nil, fmt.Errorf("%s cannot be written as %v: %w", name, c, err)
 	}
-	top, rel, _ := w.within(abs)
-	root, err = os.OpenRoot(top)
-	if err != nil {
-		return nil, "", explain(top, err)
-	}
-	return root, rel, nil
+	return data, nil
 }
 
-func regular(root *os.Root, rel string) (fs.FileInfo, error) {
-	name := filepath.ToSlash(rel)
-	info, err := root.Stat(rel)
+func tooLarge(name string) error { return fmt.Errorf("%s is larger than %d MiB", name, MaxText>>20) }
+
+// file is a text file as it was found.
+type file struct {
+	text    string
+	charset charset.Charset
+	info    fs.FileInfo
+}
+
+// read reads a text file. With an error the file is empty but not nil.
+func read(root *os.Root, rel, name string) (*file, error) {
+	none := new(file)
+	f, info, err := openRegular(root, rel, name)
+	if err != nil {
+		return none, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxText+1))
 	switch {
 	case err != nil:
-		return nil, explain(name, err)
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a directory", name)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", name)
+		return none, explain(name, err)
+	case len(data) > MaxText:
+		return none, tooLarge(name)
 	}
-	return info, nil
+	text, c, err := charset.Decode(data)
+	switch {
+	case err != nil:
+		return none, fmt.Errorf("%s is %w", name, err)
+	case len(text) > MaxText:
+		return none, tooLarge(name)
+	}
+	return &file{text, c, info}, nil
+}
+
+// openRegular opens a file for reading. It looks before, since opening a device can do something, and after, since a pipe
+// may have been put there.
+func openRegular(root *os.Root, rel, name string) (*os.File, fs.FileInfo, error) {
+	if info, err := root.Stat(rel); err != nil {
+		return nil, nil, explain(name, err)
+	} else if err := regular(info, name); err != nil {
+		return nil, nil, err
+	}
+	f, err := root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, nil, explain(name, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		err = explain(name, err)
+	} else {
+		err = regular(info, name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func regular(info fs.FileInfo, name string) error {
+	switch {
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory", name)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", name)
+	}
+	return nil
 }
 
 // replace writes a temporary file beside the target, syncs it and renames it. Rename replaces the name itself, so it
 // never writes through a symlink that was put there meanwhile.
-func replace(root *os.Root, rel, text string, old fs.FileInfo) (err error) {
-	temp := filepath.Join(filepath.Dir(rel), ".acpkit-"+rand.Text()+".tmp")
+func replace(root *os.Root, rel string, data []byte, old fs.FileInfo) (err error) {
+	temp := temporary(rel)
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
@@ -117,7 +194,7 @@ func replace(root *os.Root, rel, text string, old fs.FileInfo) (err error) {
 			root.Remove(temp)
 		}
 	}()
-	_, err = f.WriteString(text)
+	_, err = f.Write(data)
 	if err == nil && old != nil {
 		err = f.Chmod(old.Mode().Perm())
 	}
@@ -133,15 +210,7 @@ func replace(root *os.Root, rel, text string, old fs.FileInfo) (err error) {
 	return root.Rename(temp, rel)
 }
 
-// CheckText reports why the content of the file called name is not text that this package reads and writes.
-func CheckText(name, text string) error {
-	switch {
-	case len(text) > MaxText:
-		return fmt.Errorf("%s is larger than %d MiB", name, MaxText>>20)
-	case strings.ContainsRune(text, 0):
-		return fmt.Errorf("%s is not a text file: it contains NUL characters", name)
-	case !utf8.ValidString(text):
-		return fmt.Errorf("%s is not UTF-8 text", name)
-	}
-	return nil
+// temporary is a new name beside the path.
+func temporary(rel string) string {
+	return filepath.Join(filepath.Dir(rel), ".acpkit-"+rand.Text()+".tmp")
 }

@@ -14,7 +14,9 @@ func TestReadText(t *testing.T) {
 	w, base := tree(t)
 	put(t, base, "in/empty", "")
 	put(t, base, "in/nul", "a\x00b")
-	put(t, base, "in/latin", "caf\xe9")
+	put(t, base, "in/cyrillic", "\xdd\xf2\xee \xf2\xe5\xf1\xf2")
+	put(t, base, "in/latin", "caf\xe9\n")
+	put(t, base, "in/marked", "\xef\xbb\xbfx")
 	put(t, base, "in/big", strings.Repeat("x", MaxText+1))
 	put(t, base, "in/full", strings.Repeat("x", MaxText))
 	link(t, base, "in/inner", filepath.Join(base, "in/file.txt"))
@@ -31,7 +33,9 @@ func TestReadText(t *testing.T) {
 		{".", "", ". is a directory"},
 		{"file.txt/x", "", "file.txt/x: not a directory"},
 		{"nul", "", "nul is not a text file: it contains NUL characters"},
-		{"latin", "", "latin is not UTF-8 text"},
+		{"cyrillic", "", "cyrillic is not UTF-8 text, and it is not certain which other character set it has"},
+		{"latin", "café\n", ""},
+		{"marked", "x", ""},
 		{"big", "", "big is larger than 10 MiB"},
 		{"../out/secret.txt", "", "outside the workspace"},
 	}
@@ -164,7 +168,7 @@ func TestReplaceCleansUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if err := replace(root, "sub", "x", nil); err == nil {
+	if err := replace(root, "sub", []byte("x"), nil); err == nil {
 		t.Error("replaced a folder")
 	}
 	noTemporaryFiles(t, base)
@@ -179,7 +183,7 @@ func TestReplaceStaysInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if err := replace(root, "way/secret.txt", "x", nil); err == nil {
+	if err := replace(root, "way/secret.txt", []byte("x"), nil); err == nil {
 		t.Error("wrote through a symlink that leaves the root")
 	}
 	if got, _ := os.ReadFile(filepath.Join(base, "out/secret.txt")); string(got) != "secret\n" {

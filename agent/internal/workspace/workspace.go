@@ -1,4 +1,5 @@
-// Package workspace is the folder a session works in: where a path really leads, and the text files there.
+// Package workspace is the folder a session works in: where a path really leads, and the files there. It reads and writes
+// the disk; what an editor holds unsaved it does not see.
 // It asks nobody for permission, offers no tools and knows no host; callers decide what may be touched.
 package workspace
 
@@ -26,6 +27,8 @@ const (
 type Workspace struct {
 	root string   // absolute, without symlinks; the base of relative paths
 	more []string // further roots, the same
+
+	approved []string // see Approved
 }
 
 // Open takes the working directory of a session and its further roots. A missing directory is an error that wraps

@@ -1,6 +1,5 @@
-// Package fakemodel is a model provider for tests: what it says stands in one description, and from that come both an HTTP
-// server that speaks OpenAI's chat completions (for any agent with a provider of kind openai) and a file for our provider
-// of kind scripted. So two agents can be given the same answers, whatever way they ask.
+// Package fakemodel is a model provider for tests: an HTTP server that speaks OpenAI's chat completions and says what
+// stands in one description, so that two agents are given the same answers.
 //
 // It knows nothing of ACP, and shares no code with our own provider clients but the generated types of the script format.
 package fakemodel
