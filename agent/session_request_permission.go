@@ -10,29 +10,15 @@ import (
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
-func optionName(a permission.Answer) string {
-	switch a {
-	case permission.AllowOnce:
-		return "Allow once"
-	case permission.AllowAlways:
-		return "Allow for this session"
-	case permission.RejectOnce:
-		return "Reject once"
-	case permission.RejectAlways:
-		return "Reject for this session"
-	}
-	return ""
-}
-
 // ask puts the question about an announced call to the user. Only an option
 // that was offered is an answer; everything else denies. Source: tool calls,
 // requesting permission; seed 235-240.
 func (c *connection) ask(s *session.Session) func(context.Context, turn.Ask) (permission.Answer, error) {
 	return func(ctx context.Context, ask turn.Ask) (permission.Answer, error) {
 		req := &acp.RequestPermissionRequest{SessionID: acp.SessionID(s.ID), ToolCall: asUpdate(toolCall(ask.Call))}
-		for _, a := range ask.Options {
+		for _, o := range ask.Verdict.Options {
 			// The ids are the kinds; both are the spec's words.
-			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(a), Name: optionName(a), Kind: acp.PermissionOptionKind(a)})
+			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(o.Answer), Name: o.Name, Kind: acp.PermissionOptionKind(o.Answer)})
 		}
 		defer s.Ask()()
 		if err := c.tell(ctx, s, event.Waiting{ID: ask.Call.ID}); err != nil {
