@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/permission"
@@ -16,6 +18,7 @@ import (
 func (c *connection) ask(s *session.Session) func(context.Context, turn.Ask) (permission.Answer, error) {
 	return func(ctx context.Context, ask turn.Ask) (permission.Answer, error) {
 		req := &acp.RequestPermissionRequest{SessionID: acp.SessionID(s.ID), ToolCall: asUpdate(toolCall(ask.Call))}
+		req.ToolCall.Meta = permissionMeta(ask, s.Workspace.Root())
 		for _, o := range ask.Verdict.Options {
 			// The ids are the kinds; both are the spec's words.
 			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(o.Answer), Name: o.Name, Kind: acp.PermissionOptionKind(o.Answer)})
@@ -49,4 +52,32 @@ func (c *connection) ask(s *session.Session) func(context.Context, turn.Ask) (pe
 func asUpdate(t *acp.ToolCall) acp.ToolCallUpdate {
 	return acp.ToolCallUpdate{ToolCallID: t.ToolCallID, Title: &t.Title, Name: t.Name, Kind: t.Kind, Status: t.Status,
 		Content: t.Content, Locations: t.Locations, RawInput: t.RawInput}
+}
+
+// permissionMeta is what the vendor adds to the call in question: what the
+// policy knows of it, and the words of a command that needs no shell to be
+// understood.
+func permissionMeta(ask turn.Ask, cwd string) json.RawMessage {
+	type block struct {
+		ApprovalID           string   `json:"approvalId"`
+		Tool                 string   `json:"tool"`
+		Subject              string   `json:"subject"`
+		Fresh                bool     `json:"fresh"`
+		Reason               string   `json:"reason,omitempty"`
+		CommandSchemaVersion int      `json:"commandSchemaVersion,omitempty"`
+		Argv                 []string `json:"argv,omitempty"`
+		CWD                  string   `json:"cwd,omitempty"`
+	}
+	v := ask.Verdict
+	b := block{ApprovalID: ask.Call.ID, Tool: ask.Call.Tool, Subject: v.Subject, Fresh: v.Fresh, Reason: v.Reason}
+	if v.Argv != nil {
+		b.CommandSchemaVersion, b.Argv, b.CWD = 1, v.Argv, cwd
+	}
+	var meta bytes.Buffer
+	enc := json.NewEncoder(&meta)
+	enc.SetEscapeHTML(false) // commands are full of & and >
+	if err := enc.Encode(map[string]block{"reasonix.io": b}); err != nil {
+		return nil // strings always encode
+	}
+	return bytes.TrimSpace(meta.Bytes())
 }

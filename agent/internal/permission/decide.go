@@ -13,7 +13,7 @@ type Verdict struct {
 	Reason   string   // why it is denied or asked about; for the user and the model, may be empty
 	Fresh    bool     // see Access
 	Subject  string   // what it is about: the command, the paths, the host
-	Argv     []string // the command's words when it is one static simple command; else nil
+	Argv     []string // the command's words when it is one static simple command in the foreground; else nil
 	Options  []Option // the answers to offer when Decision is Ask, in this order
 
 	grants []grant // what an "always" is remembered as
@@ -39,7 +39,9 @@ func (p *Policy) Decide(tool string, a Access) Verdict {
 		c = p.parse(a.Command)
 	}
 	v := p.decide(tool, a, c, preset, plan)
-	v.Subject, v.Argv = subject(a), c.argv()
+	if v.Subject = subject(a); !a.Background {
+		v.Argv = c.argv()
+	}
 	if a.Fresh || a.Unconfined {
 		v.Fresh = true
 	}

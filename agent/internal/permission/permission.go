@@ -19,6 +19,7 @@ type Access struct {
 	Command string   // Execute: the shell text
 	Host    string   // Fetch: host, with the port when it is not the scheme's own
 
+	Background bool   // Execute: it goes on after the call
 	Unconfined bool   // Execute: outside the sandbox
 	Fresh      bool   // only a person may approve it, each time anew: no rule, grant or preset does
 	Reason     string // why the model wants it, for the person who is asked; may be empty
