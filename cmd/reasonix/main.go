@@ -70,6 +70,9 @@ func run(args []string, io stdio) int {
 	if slices.Equal(args, []string{"acp"}) {
 		return finish(new(acpCmd).Run(io), io)
 	}
+	if len(args) > 0 && args[0] == sandboxWord {
+		return launch(args[1:], io)
+	}
 	var c cli
 	exit := -1
 	parser, err := kong.New(&c, kong.Name("reasonix"), kong.Description("A coding agent that speaks the Agent Client Protocol."),
