@@ -110,6 +110,15 @@ func (s *Sandbox) Argv(limits *Limits, program ...string) ([]string, error) {
 	return nil, fmt.Errorf("the command cannot be confined: %w", s.Why())
 }
 
+// Supervised reports whether the process that Argv starts is our launcher, which ends everything below it when it gets
+// SIGTERM and can do nothing about SIGKILL. With bubblewrap it is the other way round: to kill its process group is sure.
+func (s *Sandbox) Supervised(limits *Limits) bool {
+	if !supervises || s.conf.Launcher == nil {
+		return false
+	}
+	return limits == nil || s.Engine() == Landlock
+}
+
 // Terminal is Argv for a place with an environment that is not ours, such as a host's terminal: the launcher takes the
 // secrets out of it, by the rules of Env, and sets TMPDIR.
 func (s *Sandbox) Terminal(limits *Limits, env Env, program ...string) ([]string, error) {
