@@ -9,7 +9,9 @@
 //
 // A project file comes with whatever repository somebody opened, so it is not
 // trusted: it can choose models and add providers, but it can neither carry a
-// key nor have one sent to an address that the user did not choose (merge.go).
+// key nor have one sent to an address that the user did not choose (merge.go),
+// and it can tighten permissions and the sandbox, but not loosen them
+// (confine.go).
 package config
 
 import (
@@ -19,6 +21,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/acpkit/acpkit/agent/internal/permission"
 )
 
 // Names of the files, below the home and below the project.
@@ -64,6 +68,9 @@ type Config struct {
 	// Providers are in file order; one that the project replaces keeps its place.
 	Providers []Provider
 	Agent     Agent
+	// Permissions are the rules of `[permissions]`; each can be read.
+	Permissions permission.Rules
+	Sandbox     Sandbox
 	// Warnings are complete lines, each with its file, for the caller to print
 	// on stderr. Nothing in them stops the agent.
 	Warnings []string
@@ -169,6 +176,11 @@ func Load(o Options) (*Config, error) {
 	}
 	c := merge(home, user, project)
 	c.getenv = o.Getenv
+	for i, dir := range c.Sandbox.Write {
+		if below, ok := strings.CutPrefix(dir, "~/"); ok && userHome(o.Getenv) != "" { // else it stays, and exists nowhere
+			c.Sandbox.Write[i] = filepath.Join(userHome(o.Getenv), below)
+		}
+	}
 	return c, nil
 }
 

@@ -21,6 +21,7 @@ type layer struct {
 	coalesce     *bool
 	maxSteps     *int
 	providers    []Provider
+	confine      confine
 	warnings     []string
 	unshown      int // warnings beyond maxWarnings
 }
@@ -41,6 +42,8 @@ func decodeLayer(doc *document) (*layer, error) {
 		"default_model":  l.readDefaultModel,
 		"agent":          l.readAgent,
 		"providers":      l.readProviders,
+		"permissions":    l.readPermissions,
+		"sandbox":        l.readSandbox,
 	}, l.unknown)
 	if err != nil {
 		return nil, err
