@@ -20,6 +20,7 @@ import (
 	"github.com/acpkit/acpkit/agent/internal/config"
 	"github.com/acpkit/acpkit/agent/internal/ledger"
 	"github.com/acpkit/acpkit/agent/internal/model/openai"
+	"github.com/acpkit/acpkit/agent/internal/sandbox"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/generated/reasonix"
@@ -44,6 +45,9 @@ type Config struct {
 	// NoPersist keeps sessions in memory: nothing is written, and what is closed
 	// is gone.
 	NoPersist bool
+	// Launcher is a command that ends up in Launch: the program itself and a word.
+	// Without it commands are confined by bubblewrap or not at all.
+	Launcher []string
 	// NewID makes session ids; default random UUIDs.
 	NewID func() string
 	// Logger gets diagnostics; default none.
@@ -55,6 +59,7 @@ type Agent struct {
 	conf      Config
 	warned    sync.Map // configuration warnings already logged
 	store     func() (ledger.Store, error)
+	sandbox   *sandbox.Sandbox
 	transport func() *http.Transport // shared by all sessions, made when the first model is opened
 }
 
@@ -71,7 +76,7 @@ func New(c Config) *Agent {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &Agent{conf: c}
+	a := &Agent{conf: c, sandbox: sandbox.New(sandbox.Config{Launcher: c.Launcher})}
 	a.store = sync.OnceValues(a.openStore)
 	a.transport = sync.OnceValue(func() *http.Transport { return openai.NewTransport(openai.Limits{}) })
 	return a
@@ -127,6 +132,7 @@ func (a *Agent) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c.client = reasonix.Client{Caller: c.conn}
 	err := c.conn.Run(ctx)
 	for _, s := range c.sessions.All() {
+		s.Shell.Close()
 		if lost := s.Log.Close(); lost != nil {
 			a.conf.Logger.Error("a session could not be saved", "session", s.ID, "error", lost)
 		}

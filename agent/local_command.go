@@ -36,7 +36,7 @@ func (c *connection) env(s *session.Session) command.Env {
 			state := s.State()
 			st := state.Status
 			return command.Status{SessionID: s.ID, State: "running", Phase: string(st.Phase), Model: state.Axes.Model, Effort: state.Axes.Effort,
-				Mode: state.Axes.Mode, Preset: state.Axes.Preset, Sandbox: "none", ContextUsed: st.All.Last.Input + st.All.Last.Output, Turns: st.Turns,
+				Mode: state.Axes.Mode, Preset: state.Axes.Preset, Sandbox: c.sandboxName(s), ContextSize: uint64(s.Model().Window), ContextUsed: st.All.Last.Input + st.All.Last.Output, Turns: st.Turns,
 				Tokens: command.Tokens{Input: st.All.Input, Cached: st.All.Cached, Output: st.All.Output, Reasoning: st.All.Reasoning}}
 		},
 		Session: func() command.Session {
@@ -84,12 +84,29 @@ func (c *connection) env(s *session.Session) command.Env {
 			}
 			return command.Checkpoint{LastSeq: s.Log.Info().Records}, nil
 		},
-		Team:        func() []command.Member { return nil },
-		Processes:   func() []command.Process { return nil },
+		Team: func() []command.Member { return nil },
+		Processes: func() (list []command.Process) {
+			for _, j := range s.Shell.Jobs.List() {
+				list = append(list, command.Process(j))
+			}
+			return list
+		},
+		Process: func(id string) (command.Process, string, error) {
+			j, tail, err := s.Shell.Jobs.Get(id)
+			return command.Process(j), tail, err
+		},
+		StopProcess: s.Shell.Jobs.Stop,
 		Compactions: func(n int) ([]command.Compaction, error) { return compactions(s, n) },
 		MCP:         func() []command.MCPServer { return nil },
 		Experiments: func() []command.Experiment { return nil },
 	}
+}
+
+func (c *connection) sandboxName(s *session.Session) string {
+	if !s.Confined {
+		return "off"
+	}
+	return string(c.sandbox.Engine())
 }
 
 func (c *connection) providers(s *session.Session) (list []command.Provider, err error) {

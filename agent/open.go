@@ -21,10 +21,11 @@ import (
 
 // place is where a session works, as a host names it.
 type place struct {
-	cwd  string
-	dirs []string
-	conf *config.Config
-	ws   *workspace.Workspace
+	cwd    string
+	dirs   []string
+	conf   *config.Config
+	ws     *workspace.Workspace
+	policy *permission.Policy
 }
 
 // place checks what a host says about the place of a session.
@@ -53,7 +54,11 @@ func (c *connection) place(method, cwd string, dirs []string, servers []reasonix
 	if err != nil {
 		return nil, openError(method, err)
 	}
-	return &place{cwd: cwd, dirs: dirs, conf: conf, ws: ws}, nil
+	policy, err := c.policy(conf, ws)
+	if err != nil {
+		return nil, openError(method, err)
+	}
+	return &place{cwd: cwd, dirs: dirs, conf: conf, ws: ws, policy: policy}, nil
 }
 
 // unusable says what is wrong with an MCP server that can be decoded: the member,
@@ -97,7 +102,10 @@ func (c *connection) furnish(s *session.Session, at *place) {
 	s.Secrets = func() []string { return secrets(at.conf) }
 	s.Commands = command.Load(command.Options{Logger: c.conf.Logger, Folders: []command.Folder{
 		{Dir: filepath.Join(at.ws.Root(), ".reasonix"), Origin: "project"}, {Dir: at.conf.Home, Origin: "user"}}})
-	s.Policy = &permission.Policy{}
+	s.Policy = at.policy
+	s.Shell = c.shell(s, at)
+	s.Confined = at.conf.Sandbox.Bash != config.SandboxOff
+	s.Network = at.conf.Sandbox.Network
 	s.Tools = c.tools(s, at)
 	now := s.State().Axes
 	s.Policy.SetPreset(axes.StoredPreset(now.Preset))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/acpkit/acpkit/agent/internal/event"
+	"github.com/acpkit/acpkit/agent/internal/sandbox"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/agent/internal/status"
 	"github.com/acpkit/acpkit/agent/internal/tool"
@@ -21,7 +22,7 @@ func (c *connection) reasonixSessionStatus(_ context.Context, p *reasonix.Sessio
 	if s == nil {
 		return nil, badParam(reasonix.MethodReasonixSessionStatus, "/sessionId", "unknown session %q", p.SessionID)
 	}
-	report := statusReport(s, s.State())
+	report := c.statusReport(s, s.State())
 	return &report, nil
 }
 
@@ -29,10 +30,10 @@ func (c *connection) reasonixSessionStatus(_ context.Context, p *reasonix.Sessio
 func (c *connection) tellStatus(ctx context.Context, s *session.Session, why status.Publish) error {
 	state := s.State()
 	return c.client.ReasonixSessionStatusUpdate(ctx, &reasonix.SessionStatusUpdateNotification{SchemaVersion: statusVersion, Sequence: state.Status.Sequence,
-		SessionID: acp.SessionID(s.ID), Event: reasonix.SessionStatusEvent(why), Status: statusReport(s, state)})
+		SessionID: acp.SessionID(s.ID), Event: reasonix.SessionStatusEvent(why), Status: c.statusReport(s, state)})
 }
 
-func statusReport(s *session.Session, state session.State) reasonix.SessionStatus {
+func (c *connection) statusReport(s *session.Session, state session.State) reasonix.SessionStatus {
 	st := &state.Status
 	r := reasonix.SessionStatus{
 		SchemaVersion: statusVersion, Sequence: st.Sequence, SessionID: acp.SessionID(s.ID), State: reasonix.SessionStateIdle,
@@ -40,16 +41,25 @@ func statusReport(s *session.Session, state session.State) reasonix.SessionStatu
 		WorkMode: reasonix.WorkModeStandard, PlannerMode: reasonix.PlannerModeOff, Goal: goalReport(st), Phase: reasonix.SessionPhase(st.Phase),
 		TurnOutcome:    reasonix.TurnOutcome{Kind: reasonix.TurnOutcomeKind(st.Outcome)},
 		FinalReadiness: reasonix.FinalReadiness{ReadyForReview: st.Ready, Summary: st.Summary, Risks: []string{}},
-		// There is no shell yet, so there is nothing to confine.
-		Sandbox: reasonix.SandboxReport{Mode: reasonix.SandboxModeOff, Engine: reasonix.SandboxEngineNone, Available: true,
-			WorkspaceRoot: s.Workspace.Root(), WriteRoots: s.Workspace.Roots(), NetworkEnabled: true},
-		Usage: reasonix.SessionUsage{Turn: totals(st.Turn), Cumulative: totals(st.All)},
+		Sandbox:        c.sandboxReport(s),
+		Usage:          reasonix.SessionUsage{Turn: totals(st.Turn), Cumulative: totals(st.All)},
 	}
 	if st.Running {
 		r.State = reasonix.SessionStateRunning
 	}
 	if st.Reason != "" {
 		r.TurnOutcome.Reason = &st.Reason
+	}
+	return r
+}
+
+// sandboxReport says what confines the commands of the session.
+func (c *connection) sandboxReport(s *session.Session) reasonix.SandboxReport {
+	r := reasonix.SandboxReport{Mode: reasonix.SandboxModeOff, Engine: reasonix.SandboxEngineNone, Available: true,
+		WorkspaceRoot: s.Workspace.Root(), WriteRoots: s.Workspace.Roots(), NetworkEnabled: true}
+	if s.Confined {
+		engine := c.sandbox.Engine()
+		r.Mode, r.Engine, r.Available, r.NetworkEnabled = reasonix.SandboxModeEnforce, reasonix.SandboxEngine(engine), engine != sandbox.None, s.Network
 	}
 	return r
 }

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"github.com/acpkit/acpkit/agent/internal/event"
 	"github.com/acpkit/acpkit/agent/internal/permission"
@@ -10,29 +12,16 @@ import (
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
-func optionName(a permission.Answer) string {
-	switch a {
-	case permission.AllowOnce:
-		return "Allow once"
-	case permission.AllowAlways:
-		return "Allow for this session"
-	case permission.RejectOnce:
-		return "Reject once"
-	case permission.RejectAlways:
-		return "Reject for this session"
-	}
-	return ""
-}
-
 // ask puts the question about an announced call to the user. Only an option
 // that was offered is an answer; everything else denies. Source: tool calls,
 // requesting permission; seed 235-240.
 func (c *connection) ask(s *session.Session) func(context.Context, turn.Ask) (permission.Answer, error) {
 	return func(ctx context.Context, ask turn.Ask) (permission.Answer, error) {
 		req := &acp.RequestPermissionRequest{SessionID: acp.SessionID(s.ID), ToolCall: asUpdate(toolCall(ask.Call))}
-		for _, a := range ask.Options {
+		req.ToolCall.Meta = permissionMeta(ask, s.Workspace.Root())
+		for _, o := range ask.Verdict.Options {
 			// The ids are the kinds; both are the spec's words.
-			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(a), Name: optionName(a), Kind: acp.PermissionOptionKind(a)})
+			req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID(o.Answer), Name: o.Name, Kind: acp.PermissionOptionKind(o.Answer)})
 		}
 		chosen, err := c.request(ctx, s, event.Waiting{ID: ask.Call.ID}, req)
 		if err != nil || chosen < 0 {
@@ -71,4 +60,32 @@ func (c *connection) request(ctx context.Context, s *session.Session, waiting ev
 func asUpdate(t *acp.ToolCall) acp.ToolCallUpdate {
 	return acp.ToolCallUpdate{ToolCallID: t.ToolCallID, Title: &t.Title, Name: t.Name, Kind: t.Kind, Status: t.Status,
 		Content: t.Content, Locations: t.Locations, RawInput: t.RawInput}
+}
+
+// permissionMeta is what the vendor adds to the call in question: what the
+// policy knows of it, and the words of a command that needs no shell to be
+// understood.
+func permissionMeta(ask turn.Ask, cwd string) json.RawMessage {
+	type block struct {
+		ApprovalID           string   `json:"approvalId"`
+		Tool                 string   `json:"tool"`
+		Subject              string   `json:"subject"`
+		Fresh                bool     `json:"fresh"`
+		Reason               string   `json:"reason,omitempty"`
+		CommandSchemaVersion int      `json:"commandSchemaVersion,omitempty"`
+		Argv                 []string `json:"argv,omitempty"`
+		CWD                  string   `json:"cwd,omitempty"`
+	}
+	v := ask.Verdict
+	b := block{ApprovalID: ask.Call.ID, Tool: ask.Call.Tool, Subject: v.Subject, Fresh: v.Fresh, Reason: v.Reason}
+	if v.Argv != nil {
+		b.CommandSchemaVersion, b.Argv, b.CWD = 1, v.Argv, cwd
+	}
+	var meta bytes.Buffer
+	enc := json.NewEncoder(&meta)
+	enc.SetEscapeHTML(false) // commands are full of & and >
+	if err := enc.Encode(map[string]block{"reasonix.io": b}); err != nil {
+		return nil // strings always encode
+	}
+	return bytes.TrimSpace(meta.Bytes())
 }

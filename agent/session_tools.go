@@ -11,9 +11,13 @@ import (
 	"strings"
 
 	"github.com/acpkit/acpkit/agent/internal/axes"
+	"github.com/acpkit/acpkit/agent/internal/config"
 	"github.com/acpkit/acpkit/agent/internal/event"
+	"github.com/acpkit/acpkit/agent/internal/permission"
+	"github.com/acpkit/acpkit/agent/internal/sandbox"
 	"github.com/acpkit/acpkit/agent/internal/session"
 	"github.com/acpkit/acpkit/agent/internal/tool"
+	"github.com/acpkit/acpkit/agent/internal/turn"
 	"github.com/acpkit/acpkit/agent/internal/workspace"
 	"github.com/acpkit/acpkit/generated/acp"
 )
@@ -22,11 +26,11 @@ import (
 // stays the same for providers that cache.
 func (c *connection) tools(s *session.Session, at *place) *tool.Set {
 	alone := c.conf.Getenv("REASONIX_ACP_ASK_FALLBACK")
-	return tool.NewSet(
+	fetch := tool.FetchOptions{UserAgent: "reasonix/" + c.conf.Version, AllowPrivate: at.conf.WebFetch.AllowPrivate, Approve: c.approveHost(s)}
+	list := []tool.Tool{
 		tool.ReadFile(at.ws), tool.WriteFile(at.ws), tool.EditFile(at.ws), tool.MultiEdit(at.ws), tool.MoveFile(at.ws),
 		tool.Ls(at.ws), tool.Glob(at.ws), tool.Grep(at.ws),
-		tool.WebFetch(tool.FetchOptions{UserAgent: "reasonix/" + c.conf.Version}),
-		tool.TodoWrite(),
+		tool.WebFetch(fetch), tool.TodoWrite(),
 		tool.Ask(c.question(s), alone == "1" || strings.EqualFold(alone, "true")),
 		tool.UpdateGoal(func(ctx context.Context, state, reason string) error {
 			if s.State().Status.Goal.Objective == "" {
@@ -35,7 +39,64 @@ func (c *connection) tools(s *session.Session, at *place) *tool.Set {
 			return c.tell(ctx, s, event.Goal{State: state, Reason: reason})
 		}),
 		tool.ExitPlanMode(s.Policy.Plan, func(ctx context.Context) error { return c.leavePlanMode(ctx, s) }),
-	)
+	}
+	return tool.NewSet(append(list, s.Shell.Tools()...)...)
+}
+
+// policy decides about the calls of a session.
+func (c *connection) policy(conf *config.Config, ws *workspace.Workspace) (*permission.Policy, error) {
+	box := conf.Sandbox.Bash
+	home, _ := os.UserHomeDir() // without one, patterns that begin with ~/ match nothing
+	return permission.New(permission.Options{
+		Rules: conf.Permissions, Root: ws.Root(), Home: home, Resolve: ws.Resolve, POSIX: tool.POSIX(),
+		Confined: func() bool { return box != config.SandboxOff && c.sandbox.Engine() != sandbox.None },
+		Required: box == config.SandboxRequire,
+	})
+}
+
+// shell runs the commands of a session, confined as the configuration says.
+func (c *connection) shell(s *session.Session, at *place) *tool.Shell {
+	conf := tool.ShellConfig{
+		Workspace: at.ws, Policy: s.Policy, Required: at.conf.Sandbox.Bash == config.SandboxRequire, Write: at.conf.Sandbox.Write,
+		Hide: at.conf.SecretFiles(), Network: at.conf.Sandbox.Network, Env: sandbox.Env{Drop: keyVariables(at.conf), Pass: at.conf.Sandbox.Env},
+	}
+	if at.conf.Sandbox.Bash != config.SandboxOff {
+		conf.Sandbox = c.sandbox
+	}
+	return tool.NewShell(conf)
+}
+
+// keyVariables are the variables that hold the keys of providers.
+func keyVariables(conf *config.Config) (names []string) {
+	for _, p := range conf.Providers {
+		if p.APIKeyEnv != "" {
+			names = append(names, p.APIKeyEnv)
+		}
+	}
+	return names
+}
+
+// approveHost decides about a redirect of web_fetch to another host, as about the
+// host that the model has named.
+func (c *connection) approveHost(s *session.Session) func(context.Context, string) error {
+	return func(ctx context.Context, host string) error {
+		verdict := s.Policy.Decide("web_fetch", permission.Access{Kind: permission.Fetch, Host: host})
+		switch verdict.Decision {
+		case permission.Allow:
+			return nil
+		case permission.Deny:
+			return errors.New(verdict.Reason)
+		}
+		call := event.ToolCall{ID: tool.CallID(ctx), Tool: "web_fetch", Title: "Fetch " + host + ", where a redirect leads", Kind: tool.KindFetch}
+		answer, err := c.ask(s)(ctx, turn.Ask{Call: call, Verdict: verdict})
+		if err != nil {
+			return err
+		}
+		if !s.Policy.Settle(verdict, answer) {
+			return errors.New("refused by the user")
+		}
+		return nil
+	}
 }
 
 // leavePlanMode is what the approval of a plan does, at once.

@@ -40,7 +40,7 @@ type options struct {
 
 // agent makes the agent of these options.
 func (o options) agent(stderr io.Writer) *agent.Agent {
-	return agent.New(agent.Config{Model: o.Model, Preset: o.Preset, NoPersist: o.NoPersist, Version: version, Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: o.level()}))})
+	return agent.New(agent.Config{Model: o.Model, Preset: o.Preset, NoPersist: o.NoPersist, Version: version, Launcher: launcher(), Logger: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: o.level()}))})
 }
 
 // level is the least level that is logged; "" is the flag's default.
@@ -69,6 +69,9 @@ func run(args []string, io stdio) int {
 	// parser takes as long as all else that we do until the first answer.
 	if slices.Equal(args, []string{"acp"}) {
 		return finish(new(acpCmd).Run(io), io)
+	}
+	if len(args) > 0 && args[0] == sandboxWord {
+		return launch(args[1:], io)
 	}
 	var c cli
 	exit := -1

@@ -22,18 +22,20 @@ import (
 
 // initLibraries is exact: each entry with what it does and why we bear it.
 var initLibraries = []string{
-	"github.com/BurntSushi/toml",          // tables; the configuration
-	"github.com/BurntSushi/toml/internal", // reads the time zone, 70 µs, the dearest here
-	"github.com/alecthomas/kong",          // regular expressions; flags
-	"github.com/aymanbagabas/go-udiff",    // regular expressions; the diffs of tool calls
-	"github.com/bmatcuk/doublestar/v4",    // errors; the patterns of glob
-	"github.com/go-faster/jx",             // tables; the codecs
-	"github.com/google/uuid",              // errors and name spaces; session ids
-	"github.com/segmentio/asm/base64",     // tables; from jx
-	"github.com/segmentio/asm/cpu",        // asks the processor; from jx
-	"golang.org/x/net/html",               // a map of the named characters, 70 µs; pages for web_fetch
-	"golang.org/x/sys/cpu",                // asks the processor; from segmentio/asm
-	"golang.org/x/sys/unix",               // a table; from x/term, for setup
+	"github.com/BurntSushi/toml",                   // tables; the configuration
+	"github.com/BurntSushi/toml/internal",          // reads the time zone, 70 µs, the dearest here
+	"github.com/alecthomas/kong",                   // regular expressions; flags
+	"github.com/aymanbagabas/go-udiff",             // regular expressions; the diffs of tool calls
+	"github.com/bmatcuk/doublestar/v4",             // errors; the patterns of glob
+	"github.com/go-faster/jx",                      // tables; the codecs
+	"github.com/google/uuid",                       // errors and name spaces; session ids
+	"github.com/landlock-lsm/go-landlock/landlock", // tables; the sandbox
+	"github.com/segmentio/asm/base64",              // tables; from jx
+	"github.com/segmentio/asm/cpu",                 // asks the processor; from jx
+	"golang.org/x/net/html",                        // a map of the named characters, 70 µs; pages for web_fetch
+	"golang.org/x/sys/cpu",                         // asks the processor; from segmentio/asm
+	"golang.org/x/sys/unix",                        // a table; from x/term, for setup
+	"mvdan.cc/sh/v3/fileutil",                      // a regular expression; from the parser of shell commands
 	// Interface values around tables that are data, and errors; files that are not UTF-8.
 	"golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
 	"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/encoding/unicode",

@@ -9,7 +9,9 @@
 //
 // A project file comes with whatever repository somebody opened, so it is not
 // trusted: it can choose models and add providers, but it can neither carry a
-// key nor have one sent to an address that the user did not choose (merge.go).
+// key nor have one sent to an address that the user did not choose (merge.go),
+// and it can tighten permissions and the sandbox, but not loosen them
+// (confine.go).
 package config
 
 import (
@@ -21,6 +23,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/acpkit/acpkit/agent/internal/permission"
 )
 
 // Names of the files, below the home and below the project.
@@ -66,6 +70,10 @@ type Config struct {
 	// Providers are in file order; one that the project replaces keeps its place.
 	Providers []Provider
 	Agent     Agent
+	// Permissions are the rules of `[permissions]`; each can be read.
+	Permissions permission.Rules
+	Sandbox     Sandbox
+	WebFetch    WebFetch
 	// Warnings are complete lines, each with its file, for the caller to print
 	// on stderr. Nothing in them stops the agent.
 	Warnings []string
@@ -86,6 +94,12 @@ type Agent struct {
 	TaskTokens uint64
 	// Retry is how long a failing model call is tried again; default 60 s.
 	Retry time.Duration
+}
+
+// WebFetch is the `[web_fetch]` table, of the user's file alone.
+type WebFetch struct {
+	// AllowPrivate are hosts that may have an address that is not public.
+	AllowPrivate []string
 }
 
 // Provider is one `[[providers]]` entry.
@@ -184,6 +198,11 @@ func Load(o Options) (*Config, error) {
 	}
 	c := merge(home, user, project)
 	c.getenv = o.Getenv
+	for i, dir := range c.Sandbox.Write {
+		if below, ok := strings.CutPrefix(dir, "~/"); ok && userHome(o.Getenv) != "" { // else it stays, and exists nowhere
+			c.Sandbox.Write[i] = filepath.Join(userHome(o.Getenv), below)
+		}
+	}
 	return c, nil
 }
 

@@ -21,10 +21,13 @@ type layer struct {
 	defaultLine  int
 	coalesce     *bool
 	maxSteps     *int
+	allowPrivate []string
+	privateLine  int
 	taskTokens   *int
 	taskTime     *time.Duration
 	retry        *time.Duration
 	providers    []Provider
+	confine      confine
 	warnings     []string
 	unshown      int // warnings beyond maxWarnings
 }
@@ -45,6 +48,9 @@ func decodeLayer(doc *document) (*layer, error) {
 		"default_model":  l.readDefaultModel,
 		"agent":          l.readAgent,
 		"providers":      l.readProviders,
+		"permissions":    l.readPermissions,
+		"sandbox":        l.readSandbox,
+		"web_fetch":      l.readWebFetch,
 	}, l.unknown)
 	if err != nil {
 		return nil, err
@@ -135,6 +141,12 @@ func (l *layer) readAgent(f field) error {
 		// Retired: still readable, of any type, without effect.
 		"completion_validation":      ignore,
 		"completion_evaluator_model": ignore,
+	}, l.unknown)
+}
+
+func (l *layer) readWebFetch(f field) error {
+	return f.each(fields{
+		"allow_private": func(f field) (err error) { l.allowPrivate, err = f.texts(); l.privateLine = f.line; return err },
 	}, l.unknown)
 }
 

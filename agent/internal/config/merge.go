@@ -64,6 +64,7 @@ func merge(home string, user, project *layer) *Config {
 		}
 		c.Providers[i] = p
 	}
+	moved = append(moved, c.mergeConfinement(user, project)...)
 	c.Warnings = slices.Concat(user.warnings, moved, project.warnings)
 	return c
 }

@@ -1,8 +1,15 @@
 // Package permission decides whether a tool call runs, needs an answer from the user, or is denied, and remembers the
-// user's answers for the session. It knows accesses and tool names, but neither tools nor hosts.
+// user's answers for the session. It knows accesses, tool names and the grammar of shell commands, but neither tools nor
+// hosts, and it confines nothing: it says how a command is to be confined, and a sandbox does it.
+//
+// Deny rules win over everything. Then come what the user has said in this session, the ask rules, the allow rules and,
+// last, what the preset makes of the access. A rule that allows never lifts the confinement of a command.
 package permission
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // Access is what one call wants to touch. The zero value touches nothing outside the session.
 type Access struct {
@@ -11,6 +18,11 @@ type Access struct {
 	Outside []string // those of Paths that lie outside the workspace
 	Command string   // Execute: the shell text
 	Host    string   // Fetch: host, with the port when it is not the scheme's own
+
+	Background bool   // Execute: it goes on after the call
+	Unconfined bool   // Execute: outside the sandbox
+	Fresh      bool   // only a person may approve it, each time anew: no rule, grant or preset does
+	Reason     string // why the model wants it, for the person who is asked; may be empty
 }
 
 // Kind sorts accesses. Any other one is asked about.
@@ -23,7 +35,7 @@ const (
 	Edit                // changes, creates, moves or removes files
 	Execute             // runs a command
 	Fetch               // asks a host on the network
-	Approve             // the user's own decision: asked about in every mode and preset, and remembered nowhere
+	Approve             // nothing by itself: the user decides something, in plan mode too; with Fresh
 )
 
 // Preset is the user's general choice. Any other word, the empty one too, counts as ReadOnly.
@@ -58,30 +70,59 @@ const (
 	Cancelled    Answer = "cancelled"
 )
 
-// Answers are the ones to offer for a question about an access.
-func Answers(a Access) []Answer {
-	if a.Kind == Approve {
-		return []Answer{AllowOnce, RejectOnce}
-	}
-	return []Answer{AllowOnce, AllowAlways, RejectOnce, RejectAlways}
+// Option is an answer to offer, with its name for the user.
+type Option struct {
+	Answer Answer
+	Name   string
 }
 
-// Policy belongs to one session; its methods may be called at the same time. The zero value is ReadOnly without grants.
+// Confinement is how far a command may reach when it runs.
+type Confinement int
+
+// The confinements, widest first.
+const (
+	Free         Confinement = iota // none
+	ConfineWrite                    // writes in the workspace only
+	ConfineRead                     // writes nothing of the user's
+)
+
+// Options is what a policy needs to know. The zero value has no rules and no sandbox.
+type Options struct {
+	Rules Rules
+	Root  string // of the workspace: absolute and resolved; the base of relative patterns
+	Home  string // the user's, for patterns that begin with ~/; empty: they match nothing
+	// Resolve says where a path of a command leads (workspace.Workspace.Resolve). Nil: no path is known to be inside, so no
+	// command that names one is known to be harmless.
+	Resolve func(path string) (abs string, inside bool, err error)
+	// Confined says whether commands are confined. It is asked when a command comes, so it may look at the machine then. Nil
+	// means never.
+	Confined func() bool
+	// Required denies commands that would have to be confined and cannot be.
+	Required bool
+	// POSIX is set when commands go to a shell that does not know the words of bash.
+	POSIX bool
+}
+
+// Policy belongs to one session; its methods may be called at the same time. The zero value is ReadOnly without rules,
+// sandbox and grants.
 type Policy struct {
+	o     Options
+	rules ruleset
+
 	mu     sync.Mutex // guards all below
 	preset Preset
 	plan   bool               // nothing is written before the plan is approved
 	grants map[grant]Decision // Allow or Deny, from the "always" answers
 }
 
-// A grant covers one tool with one reach, so that it does not grow when the tool later reaches further.
-type grant struct {
-	tool    string
-	kind    Kind
-	outside bool
+// New makes the policy of a session. The error names the rule that cannot be read.
+func New(o Options) (*Policy, error) {
+	rules, err := o.Rules.compile(o.Root, o.Home)
+	if err != nil {
+		return nil, fmt.Errorf("permissions: %w", err)
+	}
+	return &Policy{o: o, rules: rules}, nil
 }
-
-func grantOf(tool string, a Access) grant { return grant{tool, a.Kind, len(a.Outside) > 0} }
 
 // SetPreset changes the preset for every decision from now on. Grants stay.
 func (p *Policy) SetPreset(preset Preset) {
@@ -104,65 +145,29 @@ func (p *Policy) Plan() bool {
 	return p.plan
 }
 
-// Decide says what to do with a call of the tool that wants this access.
-func (p *Policy) Decide(tool string, access Access) Decision {
+// state is what may change while the session is open, read once per decision.
+func (p *Policy) state() (preset Preset, plan bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if access.Kind == Approve {
-		return Ask
-	}
-	if p.plan && access.Kind != None && access.Kind != Read {
-		return Deny
-	}
-	decision := p.preset.decide(access)
-	granted, found := p.grants[grantOf(tool, access)]
+	return p.preset, p.plan
+}
+
+func (p *Policy) confined() bool { return p.o.Confined != nil && p.o.Confined() }
+
+// Confinement says how a command that was allowed runs, by what holds at this moment: a preset that has become stricter
+// since it was allowed confines it more.
+func (p *Policy) Confinement(a Access) Confinement {
+	preset, plan := p.state()
 	switch {
-	case !found || decision == Deny:
-		return decision
-	case granted == Deny:
-		return Deny
-	default:
-		return Allow
+	case plan:
+		return ConfineRead
+	case a.Unconfined || preset == FullAccess:
+		return Free
+	case preset == WorkspaceWrite:
+		return ConfineWrite
 	}
-}
-
-// Settle takes the user's answer to a call that Decide asked about, remembers it when it is meant for the whole session
-// and reports whether the call may run.
-func (p *Policy) Settle(tool string, access Access, answer Answer) bool {
-	switch answer {
-	case AllowOnce:
-		return true
-	case AllowAlways:
-		p.remember(grantOf(tool, access), Allow)
-		return true
-	case RejectAlways:
-		p.remember(grantOf(tool, access), Deny)
+	if c := p.parse(a.Command); p.harmless(c) {
+		return ConfineRead
 	}
-	return false
-}
-
-func (p *Policy) remember(g grant, d Decision) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.grants == nil {
-		p.grants = map[grant]Decision{}
-	}
-	p.grants[g] = d
-}
-
-func (p Preset) decide(access Access) Decision {
-	if p == FullAccess {
-		return Allow
-	}
-	switch {
-	case access.Kind == None:
-		return Allow
-	case len(access.Outside) > 0:
-		return Ask
-	case access.Kind == Read:
-		return Allow
-	case access.Kind == Edit && p == WorkspaceWrite:
-		return Allow
-	}
-	return Ask
+	return ConfineWrite // the user, or the user's rule, has allowed this one
 }

@@ -39,8 +39,11 @@ type Session struct {
 	Tools     *tool.Set
 	History   *turn.History
 	Policy    *permission.Policy
-	System    string // what the model is told before anything else
+	Shell     *tool.Shell // nil: none
+	System    string      // what the model is told before anything else
 	Limits    turn.Limits
+	Confined  bool            // commands are, where an engine works
+	Network   bool            // confined commands have it
 	Secrets   func() []string // what is never shown, as it is now; nil is nothing
 	EachDelta bool
 
@@ -131,8 +134,8 @@ func (s *Session) cancelLocked() *Turn {
 	return s.turn
 }
 
-// Shut takes no more prompts, cancels the running one and waits until it is
-// answered.
+// Shut takes no more prompts, cancels the running one, waits until it is answered
+// and ends what runs in the background.
 func (s *Session) Shut() {
 	s.mu.Lock()
 	s.closing = true
@@ -141,6 +144,7 @@ func (s *Session) Shut() {
 	if t != nil {
 		<-t.answered
 	}
+	s.Shell.Close()
 }
 
 // Busy reports whether a turn is running.

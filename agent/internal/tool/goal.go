@@ -79,7 +79,7 @@ func ExitPlanMode(planning func() bool, approved func(context.Context) error) To
 			if !planning() {
 				return inv, ErrNoPlanMode
 			}
-			inv.Access = permission.Access{Kind: permission.Approve}
+			inv.Access = permission.Access{Kind: permission.Approve, Fresh: true}
 			inv.Run = func(ctx context.Context) (Output, error) {
 				if err := approved(ctx); err != nil {
 					return Output{}, err

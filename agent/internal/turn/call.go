@@ -20,10 +20,7 @@ const (
 	modelLimit = 64 << 10 // bytes of it that the model reads
 )
 
-var (
-	errRefused = errors.New("refused by the user")
-	errPlan    = errors.New("the session is in plan mode: propose a plan first; nothing is changed before the user has approved it")
-)
+var errRefused = errors.New("refused by the user")
 
 // call takes one call from its announcement to its result in the history. Only what ends the turn is returned as an error;
 // everything else is told to the model.
@@ -98,25 +95,26 @@ func (r *run) prepare(ctx context.Context, call model.Call) (found tool.Tool, in
 
 // permit returns nil when the call may run.
 func (r *run) permit(ctx context.Context, call ToolCall, access permission.Access) error {
-	switch r.Policy.Decide(call.Tool, access) {
+	verdict := r.Policy.Decide(call.Tool, access)
+	switch verdict.Decision {
 	case permission.Allow:
 		return ctx.Err()
 	case permission.Deny:
-		if r.Policy.Plan() {
-			return errPlan
+		if verdict.Reason == errRefused.Error() {
+			return errRefused
 		}
-		return errRefused
+		return errors.New(verdict.Reason)
 	}
 	if r.Ask == nil {
 		return errors.New("not allowed without asking, and there is nobody to ask")
 	}
-	answer, err := r.Ask(ctx, Ask{Call: call, Options: permission.Answers(access)})
+	answer, err := r.Ask(ctx, Ask{Call: call, Verdict: verdict})
 	switch {
 	case ctx.Err() != nil: // an approval that crosses the cancellation comes too late
 		return ctx.Err()
 	case err != nil:
 		return fmt.Errorf("permission was not given: %w", err)
-	case !r.Policy.Settle(call.Tool, access, answer):
+	case !r.Policy.Settle(verdict, answer):
 		return errRefused
 	}
 	return nil

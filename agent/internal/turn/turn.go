@@ -51,7 +51,7 @@ type Limits struct {
 // Ask is a question about an announced call, whose status stays pending until the answer.
 type Ask struct {
 	Call    ToolCall
-	Options []permission.Answer
+	Verdict permission.Verdict // why it is asked, and what may be answered
 }
 
 // Run runs the turn. Cancelling ctx wins over every other outcome, even when the work was just done.
