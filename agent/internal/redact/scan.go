@@ -164,7 +164,7 @@ func masked(s string, from, end int) (int, int) {
 	for first > 0 && first > from-64 && (isWord(s[first-1]) || s[first-1] == '-') {
 		first--
 	}
-	return first, tail
+	return wordStart(s, first, from), tail
 }
 
 // userInfo is the end of what stands before the @ of a URL, whose host begins at i; 0 when nothing has to be hidden. A name
