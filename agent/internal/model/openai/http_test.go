@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -213,8 +214,9 @@ func TestUnreachable(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	secure := httptest.NewTLSServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = nil
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
 	defer secure.Close()
 	plainServer := serve(t, http.NotFound)
 	for name, test := range map[string]struct {
@@ -225,7 +227,7 @@ func TestUnreachable(t *testing.T) {
 		"hangs up":       {"http://" + hangUp.Addr().String(), "cannot reach " + hangUp.Addr().String() + ": ", true},
 		"no such host":   {"http://does-not-exist.invalid", "cannot reach does-not-exist.invalid: ", true},
 		"certificate":    {secure.URL, "no secure connection to " + secure.Listener.Addr().String() + ": ", false},
-		"not TLS":        {strings.Replace(plainServer.URL, "http:", "https:", 1), "", false},
+		"not TLS":        {strings.Replace(plainServer.URL, "http:", "https:", 1), "no secure connection to ", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := New(Config{BaseURL: test.base, Model: "m", Key: withKey})
