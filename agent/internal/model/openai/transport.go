@@ -110,7 +110,7 @@ func (c *Client) unreachable(err error) error {
 	var record tls.RecordHeaderError
 	var dns *net.DNSError
 	switch {
-	case errors.As(err, &certificate), errors.As(err, &record):
+	case errors.As(err, &certificate), errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Transient = false
 		e.Message = fmt.Sprintf("no secure connection to %s: %v", c.base.Host, err)
 	case errors.As(err, &dns):
