@@ -125,7 +125,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return // the client went while it sent
 	}
 	d := &delivery{answer: a, ctx: r.Context(), w: w, flush: http.NewResponseController(w).Flush, let: e.let, state: func(st State) { s.setState(e, st) }}
-	s.setState(e, d.run())
+	state := d.run()
+	s.setState(e, state)
+	if state == StateGone {
+		panic(http.ErrAbortHandler) // or the body would seem to end properly to whoever still reads it
+	}
 }
 
 // enter counts a request in, unless the server is being closed.

@@ -268,7 +268,7 @@ const (
 	FinishOnLast FinishOn = "last"
 	// Every chunk, and one behind the output.
 	FinishOnEvery FinishOn = "every"
-	// None.
+	// No chunk; the stream ends without a reason.
 	FinishOnNever FinishOn = "never"
 )
 
