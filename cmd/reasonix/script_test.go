@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
 				Dir:                 dir,
-				Cmds:                map[string]func(*testscript.TestScript, bool, []string){"play": playtest.Cmd, "hold": hold},
+				Cmds:                map[string]func(*testscript.TestScript, bool, []string){"play": playtest.Cmd, "provider": playtest.Provider, "requests": playtest.Requests, "hold": hold},
 				UpdateScripts:       *update,
 				RequireUniqueNames:  true,
 				RequireExplicitExec: true,
