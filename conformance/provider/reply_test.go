@@ -3,6 +3,7 @@ package provider
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -68,5 +69,41 @@ func TestScriptsOfTheScriptedModel(t *testing.T) {
 	}
 	if n < 20 {
 		t.Errorf("only %d replies found", n)
+	}
+}
+
+// TestPage: every script on the page is one, and its Go stands in a test that runs.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/provider.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```(json|text|go)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	seen := map[string]int{}
+	for _, block := range blocks {
+		seen[block[1]]++
+		switch block[1] {
+		case "json":
+			replies, err := ParseScript([]byte(block[2]))
+			if err != nil {
+				t.Errorf("%v in\n%s", err, block[2])
+			}
+			for i := range replies {
+				answerTo(chat{}, &call{stream: true}, &replies[i])
+			}
+		case "text":
+			if _, err := promptScript(block[2]); err != nil {
+				t.Errorf("%v in\n%s", err, block[2])
+			}
+		case "go":
+			example, err := os.ReadFile("example_test.go")
+			plain := strings.ReplaceAll(string(example), "\n\t", "\n")
+			if err != nil || !strings.Contains(plain, block[2]) {
+				t.Errorf("%v: not in example_test.go:\n%s", err, block[2])
+			}
+		}
+	}
+	if seen["json"] < 3 || seen["text"] != 1 || seen["go"] != 1 {
+		t.Errorf("blocks: %v", seen)
 	}
 }
