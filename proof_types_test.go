@@ -72,7 +72,7 @@ var roots = []codec{
 	new(openai.ChatRequest), new(openai.Chunk), new(openai.ErrorBody), new(openai.ModelList),
 	new(reasonix.AgentCapabilitiesMetadata), new(reasonix.ClientCapabilitiesMetadata), new(reasonix.ApprovalMetadata),
 	new(reasonix.SessionInfoMetadata), new(reasonix.ResultMetadata), new(reasonix.ExtensionSurfaceUpdate),
-	new(script.Reply),
+	new(script.Reply), new(script.ProviderReply),
 }
 
 // unknowns are the variants for tags that a package does not know. They are

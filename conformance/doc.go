@@ -83,6 +83,7 @@
 //	$session1…   by first appearance as sessionId in a result of the agent
 //	$message1…   messageId
 //	$id1…        any other UUID
+//	$NAME        what PlayConfig.Names has, anywhere in a string
 //	$version     agentInfo.version (shown only)
 //	$time        RFC 3339 times (shown only)
 //

@@ -11,12 +11,13 @@ import (
 
 // PlayConfig says what is played against what. Only Command is needed.
 type PlayConfig struct {
-	Command []string      // the agent and its arguments; a bare name is looked up in the PATH of Env
-	Dir     string        // where the agent runs; "" is the current directory
-	WorkDir string        // what $WORK stands for; "" is Dir
-	Env     []string      // as in os/exec: nil is the environment of this process
-	Script  []byte        // the steps; the package comment has the language
-	Timeout time.Duration // for each step; 0 is 20 s. What exceeds it is killed with everything it started
+	Command []string          // the agent and its arguments; a bare name is looked up in the PATH of Env
+	Dir     string            // where the agent runs; "" is the current directory
+	WorkDir string            // what $WORK stands for; "" is Dir
+	Env     []string          // as in os/exec: nil is the environment of this process
+	Names   map[string]string // more values that differ from run to run, such as a port: shown, and usable in the script, as $NAME
+	Script  []byte            // the steps; the package comment has the language
+	Timeout time.Duration     // for each step; 0 is 20 s. What exceeds it is killed with everything it started
 }
 
 // Transcript is what crossed the wire in a play.

@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 func playFolder(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"play": playtest.Cmd, "hold": hold},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"play": playtest.Cmd, "provider": playtest.Provider, "requests": playtest.Requests, "hold": hold},
 		UpdateScripts:       *update,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,

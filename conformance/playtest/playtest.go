@@ -55,6 +55,7 @@ func Cmd(ts *testscript.TestScript, neg bool, args []string) {
 		Dir:     ts.MkAbs("."),
 		WorkDir: work,
 		Env:     environ(ts),
+		Names:   providerNames(ts),
 		Script:  []byte(ts.ReadFile(file)),
 	})
 	if t != nil {

@@ -2,6 +2,8 @@ package playtest_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,10 +22,22 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"fake": func() { os.Exit(fakeagent.Main(os.Args[1:])) }})
 }
 
-var commands = map[string]func(*testscript.TestScript, bool, []string){"play": playtest.Cmd}
+var commands = map[string]func(*testscript.TestScript, bool, []string){
+	"play": playtest.Cmd, "provider": playtest.Provider, "requests": playtest.Requests, "post": post,
+}
+
+// post URL FILE posts a file, as an agent does that talks to its model, and leaves the answer as stdout.
+func post(ts *testscript.TestScript, _ bool, args []string) {
+	resp, err := http.Post(args[0], "application/json", strings.NewReader(ts.ReadFile(args[1])))
+	ts.Check(err)
+	defer resp.Body.Close()
+	_, err = io.Copy(ts.Stdout(), resp.Body)
+	ts.Check(err)
+}
 
 func TestScripts(t *testing.T) {
 	defer goleak.VerifyNone(t)
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireUniqueNames: true})
 }
 
@@ -125,6 +139,10 @@ await update plan
 		"play\n":                           "usage: play",
 		"play -x fake\n":                   "usage: play",
 		"play fake\n":                      "script: no such file",
+		"provider -x\n":                    "usage: provider",
+		"provider script\n-- script --\n":  "provider: script has no $PROVIDER_URL",
+		"provider -script s\n-- s --\n{]":  "script: line 1: ",
+		"requests\n":                       "usage: requests, after provider",
 		"play fake\n-- script --\noops\n":  "play: script:1: a step begins with",
 		"! play fake\n-- script --\neof\n": "which this script does not want",
 	} {

@@ -9,16 +9,76 @@ import (
 // word is the value of an enum without allocating it; any other is copied.
 func word(b []byte) string {
 	switch string(b) {
+	case "anthropic":
+		return "anthropic"
+	case "both":
+		return "both"
+	case "character":
+		return "character"
+	case "choice":
+		return "choice"
+	case "close":
+		return "close"
+	case "connection":
+		return "connection"
 	case "content_filter":
 		return "content_filter"
+	case "cr":
+		return "cr"
+	case "crlf":
+		return "crlf"
+	case "deepseek":
+		return "deepseek"
+	case "end":
+		return "end"
+	case "every":
+		return "every"
+	case "head":
+		return "head"
+	case "json":
+		return "json"
+	case "last":
+		return "last"
 	case "length":
 		return "length"
+	case "lf":
+		return "lf"
+	case "list":
+		return "list"
+	case "never":
+		return "never"
+	case "openai":
+		return "openai"
+	case "output":
+		return "output"
+	case "own":
+		return "own"
+	case "reasoning":
+		return "reasoning"
+	case "reasoning_content":
+		return "reasoning_content"
+	case "reset":
+		return "reset"
 	case "stop":
 		return "stop"
+	case "tag":
+		return "tag"
 	case "tool_calls":
 		return "tool_calls"
+	case "x_groq":
+		return "x_groq"
 	}
 	return string(b)
+}
+
+func readFraming(d *jx.Decoder) (v Framing, err error) {
+	err = v.decode(d, "")
+	return v, err
+}
+
+func readProviderTool(d *jx.Decoder) (v ProviderTool, err error) {
+	err = v.decode(d, "")
+	return v, err
 }
 
 func readToolRequest(d *jx.Decoder) (v ToolRequest, err error) {

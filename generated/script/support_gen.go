@@ -229,6 +229,18 @@ func plainInteger(n string) (string, bool) {
 	return sign + whole, frac == "" && (e == 0 || whole == "0")
 }
 
+func decInt[T ~int32 | ~int64](d *jx.Decoder) (T, error) {
+	s, err := whole(d)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || int64(T(n)) != n {
+		return 0, &DecodeError{Msg: "integer out of range"}
+	}
+	return T(n), nil
+}
+
 func decUint[T ~uint16 | ~uint32 | ~uint64](d *jx.Decoder) (T, error) {
 	s, err := whole(d)
 	if err != nil {
@@ -248,6 +260,22 @@ func decUint[T ~uint16 | ~uint32 | ~uint64](d *jx.Decoder) (T, error) {
 func decRaw(d *jx.Decoder) (json.RawMessage, error) {
 	r, err := d.Raw()
 	return bytes.Clone(bytes.TrimSpace(r)), err
+}
+
+func decObject(d *jx.Decoder) (json.RawMessage, error) {
+	if d.Next() != jx.Object {
+		return nil, expected("an object", d)
+	}
+	return decRaw(d)
+}
+
+// decKnown reads a value of a closed enum.
+func decKnown[T interface{ Known() bool }](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) (T, error) {
+	v, err := dec(d)
+	if err == nil && !v.Known() {
+		err = &DecodeError{Msg: fmt.Sprintf("%v is not one of the values allowed here", v)}
+	}
+	return v, err
 }
 
 func decPtr[T any](d *jx.Decoder, dec func(*jx.Decoder) (T, error)) (*T, error) {

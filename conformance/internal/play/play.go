@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,12 +29,15 @@ import (
 // machines that run tests are sometimes very slow.
 const DefaultTimeout = 20 * time.Second
 
+var nameRE = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+
 // Config is conformance.PlayConfig, which documents the fields.
 type Config struct {
 	Command []string
 	Dir     string
 	WorkDir string
 	Env     []string
+	Names   map[string]string
 	Script  []byte
 	Timeout time.Duration
 }
@@ -56,6 +60,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	p := &player{cfg: cfg, rec: transcript.NewRecorder(script, cfg.WorkDir), stderr: &tail{limit: 4 << 20}}
+	for name, value := range cfg.Names {
+		p.rec.Call(name, value)
+	}
 	failure := p.play(ctx, script)
 	result := Result{Lines: p.rec.Lines(), Stderr: p.stderr.String()}
 	if failure != nil {
@@ -78,6 +85,11 @@ func (c *Config) complete() (err error) {
 	}
 	if c.WorkDir, err = filepath.Abs(c.WorkDir); err != nil {
 		return fmt.Errorf("play: %w", err)
+	}
+	for name, value := range c.Names {
+		if !nameRE.MatchString(name) || name == "WORK" || value == "" {
+			return fmt.Errorf("play: %q is no name for %q: a name has capital letters, digits and underscores, and its value is not empty", name, value)
+		}
 	}
 	if c.Env == nil {
 		c.Env = os.Environ()

@@ -341,3 +341,12 @@ func TestGrandchild(t *testing.T) {
 		gone(t, pid)
 	}
 }
+
+// TestNames: a caller's own names are checked before anything is started.
+func TestNames(t *testing.T) {
+	for name, value := range map[string]string{"WORK": "x", "url": "x", "": "x", "A-B": "x", "URL": ""} {
+		if _, err := Run(t.Context(), Config{Command: []string{"nothing"}, Script: []byte("eof\n"), Names: map[string]string{name: value}}); err == nil || !strings.Contains(err.Error(), "is no name for") {
+			t.Errorf("%q for %q: %v", name, value, err)
+		}
+	}
+}

@@ -28,8 +28,22 @@ type names struct {
 	sessions, messages, ids map[string]string // value → name without its dollar sign
 	values                  map[string]string // name without its dollar sign → value
 
+	given []given // values that the caller has named, longest first
+
 	long   []string // what longSessions returned last,
 	longOf int      // when there were so many sessions
+}
+
+// given is a value that has its name from the start.
+type given struct {
+	value, name string
+	re          *regexp.Regexp // finds the name with its dollar sign
+}
+
+// call calls value by a name of the caller's own.
+func (n *names) call(name, value string) {
+	n.given = append(n.given, given{value, name, regexp.MustCompile(`\$` + regexp.QuoteMeta(name) + `\b`)})
+	slices.SortFunc(n.given, func(a, b given) int { return cmp.Or(len(b.value)-len(a.value), strings.Compare(a.name, b.name)) })
 }
 
 // newNames reads literals and masks off the script. Work is an absolute path.
@@ -127,6 +141,11 @@ func (n *names) normalise(parent, name, s string) string {
 	case name == "version" && parent == "agentInfo":
 		return "$version"
 	}
+	for _, g := range n.given {
+		if strings.Contains(s, g.value) {
+			s = replaceAll(s, spans(s, g.value), func(string) string { return "$" + g.name })
+		}
+	}
 	for _, p := range n.paths {
 		s = replacePath(s, p)
 	}
@@ -172,6 +191,9 @@ func (n *names) mask(name string) (token string, ok bool) {
 // expand puts values for the names in a line of the script. A name that looks like one of ours and has no value yet is an
 // error: the script would otherwise send it as it stands and fail somewhere else.
 func (n *names) expand(s string, spell func(string) string) (string, error) {
+	for _, g := range n.given {
+		s = g.re.ReplaceAllStringFunc(s, func(string) string { return spell(g.value) })
+	}
 	var missing []string
 	out := nameRE.ReplaceAllStringFunc(s, func(name string) string {
 		v, ok := n.values[name[1:]]

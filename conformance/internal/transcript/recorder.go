@@ -21,6 +21,9 @@ func NewRecorder(script *Script, work string) *Recorder {
 	return &Recorder{names: newNames(script, work)}
 }
 
+// Call gives value, which differs from run to run, a name without its dollar sign, for the script and the transcript.
+func (r *Recorder) Call(name, value string) { r.names.call(name, value) }
+
 // Expand puts values for the names in JSON that the script sends; they are spelled as inside a JSON string, the only place
 // where valid JSON can have them. The error names what is missing.
 func (r *Recorder) Expand(json string) (string, error) {

@@ -248,3 +248,25 @@ kill
 		t.Errorf("parsed back: %v (-recorded +parsed):\n%s", err, diff)
 	}
 }
+
+// TestGivenNames: the longest value first, never a part of a longer word, and both ways.
+func TestGivenNames(t *testing.T) {
+	s, err := ParseScript([]byte("eof\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRecorder(s, "/w")
+	r.Call("ADDR", "127.0.0.1:4123")
+	r.Call("URL", "http://127.0.0.1:4123")
+	for value, want := range map[string]string{
+		"POST http://127.0.0.1:4123/v1: dial 127.0.0.1:4123": "POST $URL/v1: dial $ADDR",
+		"http://127.0.0.1:41234":                             "http://127.0.0.1:41234",
+	} {
+		if got := r.names.normalise("", "text", value); got != want {
+			t.Errorf("%s: %s", value, got)
+		}
+	}
+	if got, err := r.ExpandText("$URL/v1 $URLS $ADDR"); err != nil || got != "http://127.0.0.1:4123/v1 $URLS 127.0.0.1:4123" {
+		t.Error(got, err)
+	}
+}
