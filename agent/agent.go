@@ -36,8 +36,9 @@ type Config struct {
 	Version string
 	// Getenv reads the environment; default os.Getenv.
 	Getenv func(string) string
-	// Preset is the permission preset of new sessions: read-only or
-	// workspace-write, the default. Full access is only ever chosen in a session.
+	// Preset is the permission preset of new sessions: read-only,
+	// workspace-write, which is the default, or danger-full-access. It must be
+	// the user's own word, as a flag is: the agent looks for none elsewhere.
 	Preset string
 	// NoPersist keeps sessions in memory: nothing is written, and what is closed
 	// is gone.

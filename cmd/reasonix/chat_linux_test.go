@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// onTerminal is a reasonix that runs on a pseudo-terminal, and its user.
+type onTerminal struct {
+	t   *testing.T
+	tty *os.File
+	cmd *exec.Cmd
+
+	mu   sync.Mutex
+	more *sync.Cond
+	out  []byte // all of it
+	seen int    // how much of it was awaited
+	end  bool
+}
+
+// terminalHome makes a home whose provider "case" plays the script, and a workspace.
+func terminalHome(t *testing.T, script string) (work string) {
+	t.Helper()
+	home, work := t.TempDir(), t.TempDir()
+	t.Setenv("REASONIX_HOME", home)
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("NO_COLOR", "")
+	for name, text := range map[string]string{"config.toml": "[[providers]]\nname = \"case\"\nkind = \"scripted\"\nfile = \"case.jsonl\"\n", "case.jsonl": script} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return work
+}
+
+func runOnTerminal(t *testing.T, args ...string) *onTerminal {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Args = append([]string{"reasonix"}, args...) // TestMain goes by the name
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &onTerminal{t: t, tty: tty, cmd: cmd}
+	o.more = sync.NewCond(&o.mu)
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := tty.Read(buf)
+			o.mu.Lock()
+			o.out = append(o.out, buf[:n]...)
+			o.end = err != nil
+			o.more.Broadcast()
+			o.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	// What never comes is told by what came instead, not by a hanging test.
+	timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		timer.Stop()
+		_ = cmd.Process.Kill()
+		tty.Close()
+	})
+	return o
+}
+
+// await waits until text has come behind what was awaited before, and returns
+// what came up to its end.
+func (o *onTerminal) await(text string) string {
+	o.t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		if i := bytes.Index(o.out[o.seen:], []byte(text)); i >= 0 {
+			part := string(o.out[o.seen : o.seen+i+len(text)])
+			o.seen += i + len(text)
+			return part
+		}
+		if o.end {
+			o.t.Fatalf("%q did not come; since what was awaited before:\n%q", text, o.out[o.seen:])
+		}
+		o.more.Wait()
+	}
+}
+
+func (o *onTerminal) press(keys string) {
+	o.t.Helper()
+	if _, err := o.tty.WriteString(keys); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// exit waits for the end and returns the exit code and what came before it.
+func (o *onTerminal) exit() (code int, rest string) {
+	o.t.Helper()
+	o.mu.Lock()
+	for !o.end {
+		o.more.Wait()
+	}
+	rest = string(o.out[o.seen:])
+	o.mu.Unlock()
+	_ = o.cmd.Wait() // the code says it
+	return o.cmd.ProcessState.ExitCode(), rest
+}
+
+const (
+	ctrlC, ctrlD, enter = "\x03", "\x04", "\r"
+	up                  = "\x1b[A"
+	ready               = "\r\x1b[2C" // the cursor stands behind the empty prompt
+)
+
+// TestChat: several prompts with thoughts, a tool call in one line, a question
+// answered by a key, and the way out.
+func TestChat(t *testing.T) {
+	work := terminalHome(t, `{"think":"Hm.","text":"I will.","tools":[{"name":"write_file","args":{"path":"a.txt","content":"1\n"}}]}
+{"text":"Done \u001b[2Jas told."}
+{"text":"Second answer."}
+{"tools":[{"name":"write_file","args":{"path":"b.txt","content":"2\n"}}]}
+{"text":"Third answer."}
+`)
+	o := runOnTerminal(t, "chat", "--model", "case/m", "--cwd", work, "--preset", "read-only")
+	o.await("model case/m, permissions read-only")
+	o.await(ready)
+	o.press("Write a note" + enter)
+	o.await(dim + "Hm." + reset)
+	o.await("● ")
+	o.await("+1")
+	o.await("? Write a.txt")
+	o.await("1  Allow once (y)")
+	o.await("choose: ")
+	o.press("y")
+	o.await("Allow once\r\n")
+	o.await("✓ ")
+	o.await("Done \uFFFD[2Jas told.")
+	o.await(ready)
+	if _, err := os.Stat(filepath.Join(work, "a.txt")); err != nil {
+		t.Error(err)
+	}
+	o.press("Again" + enter)
+	o.await("Second answer.")
+	o.await(ready)
+	o.press("And once more" + enter)
+	o.await("choose: ")
+	o.press("q\x1b") // q is no answer; Escape refuses
+	o.await("refused\r\n")
+	o.await("✗ ")
+	o.await("Third answer.")
+	o.await(ready)
+	if _, err := os.Stat(filepath.Join(work, "b.txt")); err == nil {
+		t.Error("b.txt was written")
+	}
+	o.press(up + up)
+	o.await("Again")
+	o.press(ctrlC)
+	o.press(ctrlC)
+	o.await("Ctrl-C again leaves")
+	o.press(ctrlC)
+	if code, rest := o.exit(); code != 0 || !strings.HasSuffix(rest, "\x1b[?2004l") {
+		t.Errorf("exit %d, %q", code, rest)
+	}
+}
