@@ -31,9 +31,9 @@ func newLineChat(c *chat, sio stdio) *lineChat {
 }
 
 func (l *lineChat) opening(cancel func()) (stop func()) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, unnotify := signal.NotifyContext(context.Background(), os.Interrupt)
 	unwatch := context.AfterFunc(ctx, cancel)
-	return func() { unwatch(); stop() }
+	return func() { unwatch(); unnotify() }
 }
 
 func (l *lineChat) opened(resumed string) {

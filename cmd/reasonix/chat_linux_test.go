@@ -88,7 +88,7 @@ func (o *onTerminal) await(text string) string {
 			return part
 		}
 		if o.end {
-			o.t.Fatalf("%q did not come; since what was awaited before:\n%q", text, o.out[o.seen:])
+			o.t.Fatalf("%q did not come; since what was awaited before:\n%.4000q", text, o.out[o.seen:])
 		}
 		o.more.Wait()
 	}
@@ -168,5 +168,140 @@ func TestChat(t *testing.T) {
 	o.press(ctrlC)
 	if code, rest := o.exit(); code != 0 || !strings.HasSuffix(rest, "\x1b[?2004l") {
 		t.Errorf("exit %d, %q", code, rest)
+	}
+}
+
+// TestChatCancel: Ctrl-C ends the turn that runs, also with a question open, and
+// the chat goes on; what was typed meanwhile is the next line.
+func TestChatCancel(t *testing.T) {
+	work := terminalHome(t, `{"text":"Wait","hang":true}
+{"tools":[{"name":"write_file","args":{"path":"a.txt","content":"1\n"}}]}
+{"text":"Here I am."}
+`)
+	o := runOnTerminal(t, "chat", "--model", "case/m", "--cwd", work, "--preset", "read-only")
+	o.await(ready)
+	o.press("Hang" + enter)
+	o.await("Wait")
+	o.press("Next")
+	o.press(ctrlC)
+	o.await("stop reason: cancelled")
+	o.await("Next")
+	o.press(" one" + enter)
+	o.await("choose: ")
+	o.press(ctrlC)
+	o.await("stop reason: cancelled")
+	o.await(ready)
+	o.press("Hello" + enter)
+	o.await("Here I am.")
+	o.await(ready)
+	o.press(ctrlD)
+	if code, rest := o.exit(); code != 0 {
+		t.Errorf("exit %d, %q", code, rest)
+	}
+}
+
+// TestChatLines: Tab completes a command, /help lists them, a backslash and a
+// paste make lines of one prompt, and what chat does not know goes to the agent.
+func TestChatLines(t *testing.T) {
+	work := terminalHome(t, `{"text":"Answer."}
+{"text":"Nobody knows."}
+`)
+	o := runOnTerminal(t, "chat", "--model", "case/m", "--cwd", work)
+	o.await(ready)
+	o.press("/stat\t")
+	o.await("/status ")
+	o.press(enter)
+	o.await("permissions: workspace-write")
+	o.await(ready)
+	o.press("/process\t\t")
+	o.await("/process  /processes")
+	o.press(ctrlC + "/help" + enter)
+	o.await("/exit ")
+	o.await("/model [ref or reset]")
+	o.await("Alt-Enter")
+	o.await(ready)
+	o.press("first\\" + enter + "second \x1b[200~third\r\nfourth\n\x1b[201~" + "fifth" + enter)
+	o.await("Answer.")
+	o.await(ready)
+	o.press("/history 2" + enter)
+	o.await("first second third fourth fifth")
+	o.await(ready)
+	o.press("/nobody" + enter)
+	o.await("Nobody knows.")
+	o.await(ready)
+	o.press("/quit" + enter)
+	if code, rest := o.exit(); code != 0 {
+		t.Errorf("exit %d, %q", code, rest)
+	}
+}
+
+// TestChatResume: the replay shows the earlier turns, and what was written then
+// comes back by Up.
+func TestChatResume(t *testing.T) {
+	work := terminalHome(t, `{"text":"The first answer.","tools":[{"name":"write_file","args":{"path":"a.txt","content":"1\n"}},{"name":"read_file","args":{"path":"no.txt"}}]}
+{"text":"It is done."}
+`)
+	o := runOnTerminal(t, "chat", "--model", "case/m", "--cwd", work)
+	o.await(ready)
+	o.press("My question" + enter)
+	o.await("It is done.")
+	o.await(ready)
+	o.press(ctrlD)
+	o.exit()
+
+	o = runOnTerminal(t, "chat", "--resume", "--cwd", work, "--preset", "danger-full-access")
+	o.await(promptMark + "My question")
+	o.await("The first answer.")
+	if part := o.await("a.txt\r\n"); !strings.Contains(part, "✓") && !strings.Contains(part, "+++") {
+		t.Errorf("the call is shown as %q", part)
+	}
+	o.await("✗ ")
+	o.await("no.txt does not exist")
+	o.await("It is done.")
+	o.await("resumed session")
+	o.await("permissions danger-full-access")
+	o.await(ready)
+	o.press(up)
+	o.await("My question")
+	o.press(ctrlC + ctrlD)
+	if code, rest := o.exit(); code != 0 {
+		t.Errorf("exit %d, %q", code, rest)
+	}
+	o = runOnTerminal(t, "chat", "--resume", "nobody")
+	o.await(`there is no session "nobody"`)
+	if code, _ := o.exit(); code != 1 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// TestChatPlain: NO_COLOR takes the colours away, and TERM=dumb all that steers a
+// terminal.
+func TestChatPlain(t *testing.T) {
+	work := terminalHome(t, `{"think":"Hm.","text":"Answer.","tools":[{"name":"write_file","args":{"path":"a.txt","content":"1\n"}}]}
+{"text":"Done."}
+`)
+	t.Setenv("NO_COLOR", "1")
+	o := runOnTerminal(t, "chat", "--model", "case/m", "--cwd", work)
+	o.await(ready)
+	o.press("Hi" + enter)
+	if part := o.await("Done."); strings.Contains(part, "m") && bytes.Contains([]byte(part), []byte(dim)) {
+		t.Errorf("colours in %q", part)
+	}
+	o.press(ctrlD)
+	if _, rest := o.exit(); strings.Contains(string(o.out), reset) {
+		t.Errorf("colours: %q %q", o.out, rest)
+	}
+
+	t.Setenv("TERM", "dumb")
+	o = runOnTerminal(t, "chat", "--model", "case/m", "--cwd", work, "--preset", "read-only")
+	o.await(promptMark)
+	o.press("Hi\n")
+	o.await("choose: ")
+	o.press("y\n")
+	o.await("Done.")
+	o.await(promptMark)
+	o.press(ctrlD)
+	if code, _ := o.exit(); code != 0 || bytes.ContainsRune(o.out, '\x1b') {
+		t.Errorf("exit %d, %q", code, o.out)
 	}
 }
