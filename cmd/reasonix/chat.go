@@ -108,10 +108,13 @@ func (c *chat) open(ctx context.Context, o opener, front frontEnd) (err error) {
 	return nil
 }
 
+// replaying says whether what comes now is of earlier turns.
 func (s *screen) replaying(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.replay = on
+	if s.replay = on; !on && s.last != "" {
+		s.begin("replay")
+	}
 }
 
 // update keeps the commands on offer and has the rest drawn.
