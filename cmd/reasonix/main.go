@@ -28,7 +28,8 @@ type cli struct {
 	Chat     chatCmd     `cmd:"" help:"Talk to the agent in the terminal. Elsewhere each line of standard input is a prompt, and the exit code is that of the last turn."`
 	Run      runCmd      `cmd:"" help:"Run one prompt in the terminal. Exit code: 0 the turn ended normally, 1 it failed, 3 it was cut short, 130 it was cancelled."`
 	Sessions sessionsCmd `cmd:"" help:"List, show, export and remove stored sessions."`
-	Setup    setupCmd    `cmd:"" help:"Write a model provider and its key into the configuration."`
+	Setup    setupCmd    `cmd:"" help:"Write a model provider and its key into the configuration, by questions on a terminal or by flags."`
+	Doctor   doctorCmd   `cmd:"" help:"Look at what the agent needs, and say what to do. Exit code 1 when something fails."`
 	Version  versionCmd  `cmd:"" help:"Print the versions of the agent and of the protocol."`
 }
 
