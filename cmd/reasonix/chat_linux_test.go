@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -303,5 +304,75 @@ func TestChatPlain(t *testing.T) {
 	o.press(ctrlD)
 	if code, _ := o.exit(); code != 0 || bytes.ContainsRune(o.out, '\x1b') {
 		t.Errorf("exit %d, %q", code, o.out)
+	}
+}
+
+// TestChatDiff: a long change is shortened, and shown in full by a key before it
+// is decided on.
+func TestChatDiff(t *testing.T) {
+	work := terminalHome(t, `{"tools":[{"name":"write_file","args":{"path":"a.txt","content":"`+strings.Repeat(`line\n`, 60)+`the end\n"}}]}
+{"text":"Done."}
+`)
+	o := runOnTerminal(t, "chat", "--model", "case/m", "--cwd", work, "--preset", "read-only")
+	o.await(ready)
+	o.press("Go" + enter)
+	if part := o.await("choose: "); strings.Contains(part, "the end") || !strings.Contains(part, "… 34 more lines") || !strings.Contains(part, green+"+line") {
+		t.Errorf("the question shows %q", part)
+	}
+	o.press("v")
+	o.await("the end")
+	o.await("choose: ")
+	o.press("1")
+	o.await("Done.")
+	o.press(ctrlD)
+	if code, rest := o.exit(); code != 0 {
+		t.Errorf("exit %d, %q", code, rest)
+	}
+}
+
+// TestChatSignal: SIGTERM ends the turn and leaves the terminal as it was.
+func TestChatSignal(t *testing.T) {
+	work := terminalHome(t, `{"text":"Wait","hang":true}`)
+	o := runOnTerminal(t, "chat", "--model", "case/m", "--cwd", work)
+	o.await(ready)
+	o.press("Hang" + enter)
+	o.await("Wait")
+	if err := o.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	o.await("stop reason: cancelled")
+	if code, rest := o.exit(); code != 0 || !strings.HasSuffix(rest, "\x1b[?2004l") {
+		t.Errorf("exit %d, %q", code, rest)
+	}
+}
+
+// TestSetupOnTerminal: the questions, and a key that is never echoed.
+func TestSetupOnTerminal(t *testing.T) {
+	terminalHome(t, "")
+	o := runOnTerminal(t, "setup")
+	o.await("  case  kind scripted")
+	o.await("13  vLLM")
+	o.await("Provider, by number or id [1]: ")
+	o.press("\r")
+	o.await("Address of its API [https://api.deepseek.com]: ")
+	o.press("\r")
+	o.await("Key (not shown; empty to keep what DEEPSEEK_API_KEY holds): ")
+	o.press("s3cret\r")
+	o.await("Model id [deepseek-flash]: ")
+	o.press("\r")
+	o.await("wrote the key as DEEPSEEK_API_KEY")
+	if code, _ := o.exit(); code != 0 || bytes.Contains(o.out, []byte("s3cret")) {
+		t.Errorf("exit %d, %q", code, o.out)
+	}
+	data, err := os.ReadFile(filepath.Join(os.Getenv("REASONIX_HOME"), ".env"))
+	if err != nil || string(data) != "DEEPSEEK_API_KEY=s3cret\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+	o = runOnTerminal(t, "setup", "--provider", "groq", "--base-url", "http://localhost:1/v1")
+	o.await("Key (not shown")
+	o.press(ctrlC)
+	o.await("setup was broken off; nothing was written")
+	if code, _ := o.exit(); code != 130 {
+		t.Errorf("exit %d", code)
 	}
 }

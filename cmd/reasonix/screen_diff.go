@@ -25,8 +25,8 @@ func (s *screen) content(id acp.ToolCallID, content []acp.ToolCallContent) {
 		lines := s.diff(d)
 		all.WriteString(strings.Join(lines, ""))
 		if s.maxDiff > 0 && len(lines) > s.maxDiff {
-			more := fmt.Sprintf("  … %d more lines\n", len(lines)-s.maxDiff)
-			lines = append(lines[:s.maxDiff:s.maxDiff], s.style(dim, more))
+			more := fmt.Sprintf("  … %d more lines", len(lines)-s.maxDiff)
+			lines = append(lines[:s.maxDiff:s.maxDiff], s.style(dim, more)+"\n")
 		}
 		part.WriteString(strings.Join(lines, ""))
 	}

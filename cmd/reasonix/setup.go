@@ -66,7 +66,12 @@ func (c *setupCmd) Run(sio stdio) error {
 		// Questions wait in a read that no context ends.
 		defer context.AfterFunc(ctx, leaveTerminal(sio))()
 	}
-	return w.run(ctx)
+	err = w.run(ctx)
+	if errors.Is(err, terminal.ErrInterrupted) {
+		fmt.Fprintln(sio.err, "reasonix:", errBrokenOff)
+		return exitCode(130)
+	}
+	return err
 }
 
 // leaveTerminal ends the process at Ctrl-C with the terminal as it was.
@@ -82,13 +87,8 @@ func leaveTerminal(sio stdio) func() {
 }
 
 func hiddenLine(sio stdio, question string) (string, error) {
-	fmt.Fprint(sio.out, question)
-	key, err := term.ReadPassword(int(sio.in.Fd()))
-	fmt.Fprintln(sio.out)
-	if err != nil {
-		return "", errBrokenOff
-	}
-	return strings.TrimSpace(string(key)), nil
+	key, err := terminal.ReadSecret(sio.in, sio.out, question)
+	return strings.TrimSpace(key), err
 }
 
 // keyLine reads the key where nobody types it.
