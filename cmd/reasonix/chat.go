@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -33,10 +34,20 @@ type chat struct {
 	screen  *screen
 	host    *host.Host
 	session *host.Session
-	how     string // --permission
 
-	mu       sync.Mutex // guards commands
-	commands []acp.AvailableCommand
+	mu        sync.Mutex // guards commands
+	commands  []acp.AvailableCommand
+	announced chan struct{} // closed when commands have come
+	announce  func()
+}
+
+// commandsTime is how long the commands may come behind the session.
+const commandsTime = 2 * time.Second
+
+func newChat(s *screen) *chat {
+	c := &chat{screen: s, announced: make(chan struct{})}
+	c.announce = sync.OnceFunc(func() { close(c.announced) })
+	return c
 }
 
 // Run plays the host of an agent in this process for as many prompts as there
@@ -48,7 +59,7 @@ func (c *chatCmd) Run(sio stdio) error {
 	if err != nil {
 		return err
 	}
-	talk := &chat{screen: newScreen(sio, cwd), how: c.Permission}
+	talk := newChat(newScreen(sio, cwd))
 	var tty *terminal.Terminal
 	if terminal.Usable(sio.in, sio.out) {
 		if tty, err = terminal.Open(sio.in, sio.out); err != nil {
@@ -98,7 +109,9 @@ func (c *chat) open(ctx context.Context, o opener, front frontEnd) (err error) {
 	defer cancel()
 	stop := front.opening(cancel)
 	c.screen.replaying(true)
-	c.session, err = o.open(ctx)
+	if c.session, err = o.open(ctx); err == nil {
+		c.awaitCommands(ctx)
+	}
 	c.screen.replaying(false)
 	stop()
 	if err != nil {
@@ -106,6 +119,18 @@ func (c *chat) open(ctx context.Context, o opener, front frontEnd) (err error) {
 	}
 	front.opened(o.id)
 	return nil
+}
+
+// awaitCommands waits for the commands, which are told behind the session, so that
+// the first Tab and the first /help know them.
+func (c *chat) awaitCommands(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, commandsTime)
+	defer cancel()
+	select {
+	case <-c.announced:
+	case <-c.host.Done():
+	case <-ctx.Done():
+	}
 }
 
 // replaying says whether what comes now is of earlier turns.
@@ -123,6 +148,7 @@ func (c *chat) update(ctx context.Context, n *acp.SessionNotification) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.commands = u.AvailableCommands
+		c.announce()
 		return nil
 	}
 	return c.screen.update(ctx, n)

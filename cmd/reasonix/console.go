@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/acpkit/acpkit/cmd/reasonix/internal/terminal"
 )
@@ -17,7 +18,12 @@ type console struct {
 	editor *terminal.Editor
 	asks   chan ask
 	ahead  []terminal.Key // typed during a turn, for the next line
+	typed  time.Time      // when the last of them was
 }
+
+// typingPause is how long somebody who types pauses before a key can be the answer
+// to a question that has come up meanwhile.
+const typingPause = 500 * time.Millisecond
 
 // ask is an open question.
 type ask struct {
@@ -178,13 +184,14 @@ func (c *console) turn(ctx context.Context, text string) error {
 				}
 				c.interrupted(interrupts)
 				cancel()
-			case open.answer != nil && open.ctx.Err() == nil:
+			case open.answer != nil && open.ctx.Err() == nil && time.Since(c.typed) > typingPause:
 				if i := open.pick(k); i != noChoice {
 					open.answer <- i
 					open = ask{}
 				}
 			default:
 				c.ahead = append(c.ahead, k)
+				c.typed = time.Now()
 			}
 		}
 	}

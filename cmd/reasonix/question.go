@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -47,14 +48,15 @@ func letters(options []acp.PermissionOption) []choice {
 	return choices
 }
 
-// pick is the index of the choice that the answer means, -1 for none.
+// pick is the index of the choice that the answer means, -1 for none. What stands
+// on the screen goes before ids, which are the agent's and can be anything.
 func pick(choices []choice, answer string) int {
 	for i, c := range choices {
-		if answer == fmt.Sprint(i+1) || answer == c.id || c.letter != "" && strings.EqualFold(answer, c.letter) {
+		if answer == fmt.Sprint(i+1) || c.letter != "" && strings.EqualFold(answer, c.letter) {
 			return i
 		}
 	}
-	return -1
+	return slices.IndexFunc(choices, func(c choice) bool { return answer != "" && answer == c.id })
 }
 
 // permission answers permission requests, and questions of the agent, which come
@@ -68,6 +70,7 @@ func (s *screen) permission(how string) func(context.Context, *acp.RequestPermis
 		}
 		title := terminal.CleanLine(s.titles[req.ToolCall.ToolCallID])
 		s.content(req.ToolCall.ToolCallID, req.ToolCall.Content)
+		s.reading(req.ToolCall.ToolCallID, req.ToolCall.Content)
 		switch how {
 		case "allow":
 			s.block("ask", "  ? "+title+": allowed (--permission allow)")
@@ -102,7 +105,7 @@ func (s *screen) question(ctx context.Context, title string, req *acp.RequestPer
 		s.write(fmt.Sprintf("    %d  %s%s\n", i+1, terminal.CleanLine(o.Name), letter))
 	}
 	if full := s.diffs[req.ToolCall.ToolCallID]; full != "" && s.live != nil {
-		s.write("    v  show the whole change\n")
+		s.write("    v  show all of it\n")
 		choices = append(choices, choice{letter: "v"})
 	}
 	s.write("    choose: ")

@@ -31,7 +31,7 @@ type screen struct {
 	open   acp.ToolCallID    // the tool call whose announcement was drawn last, "" after anything else
 	bol    bool              // at the beginning of a line
 	titles map[acp.ToolCallID]string
-	diffs  map[acp.ToolCallID]string // those that were shown; not empty when it was shortened
+	diffs  map[acp.ToolCallID]string // of those whose diff was shown; all of it where it was shortened
 }
 
 // newScreen draws on out; questions are answered by lines from in.

@@ -15,28 +15,40 @@ func (s *screen) content(id acp.ToolCallID, content []acp.ToolCallContent) {
 	if _, shown := s.diffs[id]; shown {
 		return
 	}
-	var all, part strings.Builder
+	var lines []string
 	for _, c := range content {
-		d, ok := c.(*acp.Diff)
-		if !ok {
-			continue
+		if d, ok := c.(*acp.Diff); ok {
+			s.diffs[id] = ""
+			lines = append(lines, s.diff(d)...)
 		}
-		s.diffs[id] = ""
-		lines := s.diff(d)
-		all.WriteString(strings.Join(lines, ""))
-		if s.maxDiff > 0 && len(lines) > s.maxDiff {
-			more := fmt.Sprintf("  … %d more lines", len(lines)-s.maxDiff)
-			lines = append(lines[:s.maxDiff:s.maxDiff], s.style(dim, more)+"\n")
-		}
-		part.WriteString(strings.Join(lines, ""))
 	}
-	if part.Len() == 0 {
+	s.shortened("diff", id, lines)
+}
+
+// reading shows the text that a question is about: a plan to approve, say.
+func (s *screen) reading(id acp.ToolCallID, content []acp.ToolCallContent) {
+	var lines []string
+	for _, c := range content {
+		if c, ok := c.(*acp.Content); ok {
+			for line := range strings.Lines(terminal.Clean(text(c.Content))) {
+				lines = append(lines, "  "+strings.TrimSuffix(line, "\n")+"\n")
+			}
+		}
+	}
+	s.shortened("reading", id, lines)
+}
+
+// shortened shows lines up to maxDiff, and keeps all of them for the question.
+func (s *screen) shortened(kind string, id acp.ToolCallID, lines []string) {
+	if len(lines) == 0 {
 		return
 	}
-	if all.String() != part.String() {
-		s.diffs[id] = all.String()
+	if s.maxDiff > 0 && len(lines) > s.maxDiff {
+		s.diffs[id] += strings.Join(lines, "")
+		more := fmt.Sprintf("  … %d more lines", len(lines)-s.maxDiff)
+		lines = append(lines[:s.maxDiff:s.maxDiff], s.style(dim, more)+"\n")
 	}
-	s.block("diff", part.String())
+	s.block(kind, strings.Join(lines, ""))
 }
 
 // diff is the unified diff of one file in lines, each with its end.

@@ -48,7 +48,7 @@ func Usable(in, out *os.File) bool {
 
 // Capable reports whether out understands the usual sequences.
 func Capable(out *os.File) bool {
-	return term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
+	return term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb" && understands(out)
 }
 
 // Open puts the terminal into raw mode and starts to read keys. Close must be
