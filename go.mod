@@ -8,6 +8,7 @@ require (
 	github.com/atombender/go-jsonschema v0.24.1
 	github.com/aymanbagabas/go-udiff v0.4.2
 	github.com/bmatcuk/doublestar/v4 v4.10.4
+	github.com/creack/pty v1.1.24
 	github.com/go-faster/jx v1.2.0
 	github.com/go-faster/yaml v0.4.6
 	github.com/gofrs/flock v0.13.2

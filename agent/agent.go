@@ -39,9 +39,13 @@ type Config struct {
 	Version string
 	// Getenv reads the environment; default os.Getenv.
 	Getenv func(string) string
-	// Preset is the permission preset of new sessions: read-only or
-	// workspace-write, the default. Full access is only ever chosen in a session.
+	// Preset is the permission preset of new sessions: read-only,
+	// workspace-write, which is the default, or danger-full-access. It must be
+	// the user's own word, as a flag is: the agent looks for none elsewhere.
 	Preset string
+	// Checker asks providers over the network, for CheckProvider and Diagnose
+	// only; nil means that they do not.
+	Checker Checker
 	// NoPersist keeps sessions in memory: nothing is written, and what is closed
 	// is gone.
 	NoPersist bool
@@ -88,14 +92,19 @@ func (a *Agent) openStore() (ledger.Store, error) {
 	if a.conf.NoPersist {
 		return ledger.Memory(o), nil
 	}
-	home := a.conf.Home
-	if home == "" {
-		var err error
-		if home, err = config.HomeDir(a.conf.Getenv); err != nil {
-			return nil, err
-		}
+	home, err := a.home()
+	if err != nil {
+		return nil, err
 	}
 	return ledger.Files(filepath.Join(home, "acp"), o), nil
+}
+
+// home is the folder of the user's files.
+func (a *Agent) home() (string, error) {
+	if a.conf.Home != "" {
+		return a.conf.Home, nil
+	}
+	return config.HomeDir(a.conf.Getenv)
 }
 
 // connection is the agent's side of one connection.

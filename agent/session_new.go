@@ -48,10 +48,12 @@ func (c *connection) sessionNew(ctx context.Context, p *reasonix.NewSessionReque
 	return &reasonix.NewSessionResponse{SessionID: acp.SessionID(s.ID), Modes: o.modes, ConfigOptions: o.options, Models: o.models, Meta: o.meta()}, nil
 }
 
-// preset is the one that a new session starts with.
+// preset is the one that a new session starts with. Full access comes from the
+// flag alone, which the user typed; no file and no host can choose it here.
 func (a *Agent) preset() permission.Preset {
-	if a.conf.Preset == string(permission.ReadOnly) {
-		return permission.ReadOnly
+	switch p := permission.Preset(a.conf.Preset); p {
+	case permission.ReadOnly, permission.FullAccess:
+		return p
 	}
 	return permission.WorkspaceWrite
 }

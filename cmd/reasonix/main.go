@@ -1,5 +1,5 @@
 // Command reasonix is an ACP coding agent: for editors as `reasonix acp`, on
-// the terminal as `reasonix run`.
+// the terminal as `reasonix chat` and `reasonix run`.
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/acpkit/acpkit/agent"
+	"github.com/acpkit/acpkit/cmd/reasonix/internal/terminal"
 	"github.com/acpkit/acpkit/generated/acp"
 )
 
@@ -24,16 +25,18 @@ const version = "0.1.0"
 
 type cli struct {
 	ACP      acpCmd      `cmd:"" name:"acp" help:"Speak ACP on stdin and stdout: what an editor starts."`
+	Chat     chatCmd     `cmd:"" help:"Talk to the agent in the terminal. Elsewhere each line of standard input is a prompt, and the exit code is that of the last turn."`
 	Run      runCmd      `cmd:"" help:"Run one prompt in the terminal. Exit code: 0 the turn ended normally, 1 it failed, 3 it was cut short, 130 it was cancelled."`
 	Sessions sessionsCmd `cmd:"" help:"List, show, export and remove stored sessions."`
-	Setup    setupCmd    `cmd:"" help:"Write a model provider and its key into the configuration."`
+	Setup    setupCmd    `cmd:"" help:"Write a model provider and its key into the configuration, by questions on a terminal or by flags."`
+	Doctor   doctorCmd   `cmd:"" help:"Look at what the agent needs, and say what to do. Exit code 1 when something fails."`
 	Version  versionCmd  `cmd:"" help:"Print the versions of the agent and of the protocol."`
 }
 
-// options are what acp and run have in common: both run the same agent.
+// options are what acp, run and chat have in common: they run the same agent.
 type options struct {
 	Model     string `placeholder:"REF" help:"Model to start with: provider/model, a provider, or a model id that only one provider has. Default: default_model of the configuration. offline/demo needs no provider."`
-	Preset    string `enum:",read-only,workspace-write" default:"" placeholder:"PRESET" help:"Permissions of new sessions: read-only, where every write asks, or workspace-write. Default: workspace-write for acp, read-only for run."`
+	Preset    string `enum:",read-only,workspace-write,danger-full-access" default:"" placeholder:"PRESET" help:"Permissions of new sessions: read-only, where every write asks; workspace-write, where only what leaves the workspace asks; danger-full-access, where nothing asks and the agent can do whatever you can. Default: workspace-write, for run read-only."`
 	NoPersist bool   `help:"Keep sessions in memory only. Otherwise they are kept in the folder acp of the home."`
 	LogLevel  string `default:"warn" enum:"debug,info,warn,error" placeholder:"LEVEL" help:"Least level of diagnostics on stderr: debug, info, warn or error."`
 }
@@ -99,7 +102,7 @@ func finish(err error, io stdio) int {
 		return int(code)
 	}
 	if err != nil {
-		fmt.Fprintln(io.err, "reasonix:", err)
+		fmt.Fprintln(io.err, "reasonix:", terminal.Clean(err.Error()))
 		return 1
 	}
 	return 0

@@ -8,8 +8,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/acpkit/acpkit/generated/acp"
 	"github.com/acpkit/acpkit/host"
@@ -17,32 +18,69 @@ import (
 
 type runCmd struct {
 	options
-	CWD        string   `name:"cwd" default:"." placeholder:"DIR" help:"Workspace: the agent reads and writes below it."`
+	place
 	Permission string   `default:"ask" enum:"ask,allow,deny" placeholder:"HOW" help:"Answer to permission questions: ask, allow or deny."`
-	Prompt     []string `arg:"" help:"What the agent is to do."`
+	JSON       bool     `name:"json" help:"Print the session's updates as the agent sends them, one JSON object a line, and the result last. Questions are then put on stderr."`
+	Prompt     []string `arg:"" optional:"" help:"What the agent is to do; - or nothing reads it from standard input."`
 }
 
 // Run runs the agent in this process, behind the same pipes and messages as in
 // an editor, and plays the host on the terminal.
 func (c *runCmd) Run(sio stdio) error {
-	cwd, err := filepath.Abs(c.CWD)
+	prompt, err := c.text(sio)
+	if err != nil {
+		return err
+	}
+	o := c.options
+	o.Preset = cmp.Or(o.Preset, "read-only") // --permission answers what the agent asks, so it has to ask
+	a := o.agent(sio.err)
+	cwd, id, err := c.find(a)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	c.Preset = cmp.Or(c.Preset, "read-only") // --permission answers what the agent asks, so it has to ask
-	screen := newScreen(sio, cwd)
-	h := connect(c.agent(sio.err).Serve, host.Config{
+	var v view = newScreen(sio, cwd)
+	if c.JSON {
+		v = newJSONView(sio, cwd)
+	}
+	h := connect(a.Serve, host.Config{
 		Info:     acp.Implementation{Name: "reasonix-run", Version: version},
-		Handlers: acp.ClientHandlers{SessionUpdate: screen.update, SessionRequestPermission: screen.permission(c.Permission)},
+		Handlers: acp.ClientHandlers{SessionUpdate: v.update, SessionRequestPermission: v.permission(c.Permission)},
 	})
-	err = c.prompt(ctx, h, cwd, screen)
-	screen.end()
+	err = c.prompt(ctx, opener{host: h, options: c.options, cwd: cwd, id: id}, prompt, v)
+	v.end()
 	if closing := h.Close(); err == nil {
 		err = closing
 	}
 	return err
+}
+
+// view is what shows a turn.
+type view interface {
+	update(context.Context, *acp.SessionNotification) error
+	permission(how string) func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
+	stop(acp.StopReason)
+	end()
+}
+
+// text is the prompt, from the command line or from standard input.
+func (c *runCmd) text(sio stdio) (string, error) {
+	given := strings.Join(c.Prompt, " ")
+	piped := !term.IsTerminal(int(sio.in.Fd()))
+	switch {
+	case given != "" && given != "-":
+		return given, nil
+	case given == "" && !piped:
+		fmt.Fprintln(sio.err, "reasonix: there is no prompt; write it behind run, or - to type it; see reasonix run --help")
+		return "", exitCode(2)
+	}
+	data, err := io.ReadAll(sio.in)
+	if err == nil && strings.TrimSpace(string(data)) == "" {
+		fmt.Fprintln(sio.err, "reasonix: there is no prompt: standard input is empty; see reasonix run --help")
+		return "", exitCode(2)
+	}
+	return string(data), err
 }
 
 // connect runs serve behind two pipes and returns the host at their other end.
@@ -57,20 +95,28 @@ func connect(serve func(context.Context, io.Reader, io.Writer) error, conf host.
 	return host.Connect(hostIn, hostOut, conf)
 }
 
-func (c *runCmd) prompt(ctx context.Context, h *host.Host, cwd string, screen *screen) error {
-	if _, err := h.Initialize(ctx); err != nil {
+func (c *runCmd) prompt(ctx context.Context, o opener, text string, v view) error {
+	failed := func(err error) error {
+		if j, ok := v.(*jsonView); ok {
+			j.failed(err)
+		}
 		return plainError(err)
 	}
-	s, err := h.NewSession(ctx, cwd)
+	s, err := o.open(ctx)
 	if err != nil {
-		return plainError(err)
+		return failed(err)
 	}
-	turn, err := s.Prompt(ctx, strings.Join(c.Prompt, " "))
+	turn, err := s.Prompt(ctx, text)
 	if err != nil {
-		return plainError(err)
+		return failed(err)
 	}
-	screen.stop(turn.StopReason)
-	switch turn.StopReason {
+	v.stop(turn.StopReason)
+	return turnEnd(turn.StopReason)
+}
+
+// turnEnd is the exit code of a turn that was answered.
+func turnEnd(r acp.StopReason) error {
+	switch r {
 	case acp.StopReasonEndTurn:
 		return nil
 	case acp.StopReasonCancelled:

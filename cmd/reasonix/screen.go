@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -9,35 +8,37 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"unicode"
 
-	"github.com/aymanbagabas/go-udiff"
-	"golang.org/x/term"
-
+	"github.com/acpkit/acpkit/cmd/reasonix/internal/terminal"
 	"github.com/acpkit/acpkit/generated/acp"
-	"github.com/acpkit/acpkit/host"
 )
 
-// screen draws a session on a terminal, or plainly where there is none.
+// screen draws a session on a terminal, or plainly where there is none. All that
+// it draws comes from a model, from files or from the agent, so it is cleaned
+// first: none of it can steer the terminal.
 type screen struct {
-	lines func() (string, bool) // the next line that the user types
-	cwd   string                // paths below it are shown relative to it
+	cwd     string // paths below it are shown relative to it
+	maxDiff int    // lines of a diff that are shown; 0 is all
+	choose  func(context.Context, []choice) int
 
 	mu     sync.Mutex // guards all below, so that no two things are drawn at once
 	out    io.Writer
 	colour bool
+	live   func() int        // columns of a terminal on which a line can be drawn again; nil elsewhere
+	replay bool              // what comes is of earlier turns
+	said   func(text string) // told of what the user said in a replay; may be nil
 	last   string            // kind of what was drawn last
-	open   string            // the tool call whose announcement was drawn last, "" after anything else
+	open   acp.ToolCallID    // the tool call whose announcement was drawn last, "" after anything else
 	bol    bool              // at the beginning of a line
-	titles map[string]string // of tool calls, by id
-	diffs  map[string]bool   // tool calls whose diff was shown
+	titles map[acp.ToolCallID]string
+	diffs  map[acp.ToolCallID]string // of those whose diff was shown; all of it where it was shortened
 }
 
+// newScreen draws on out; questions are answered by lines from in.
 func newScreen(sio stdio, cwd string) *screen {
-	s := &screen{out: sio.out, cwd: cwd, bol: true, titles: map[string]string{}, diffs: map[string]bool{},
-		colour: term.IsTerminal(int(sio.out.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
-	in := bufio.NewScanner(sio.in)
-	s.lines = func() (string, bool) { ok := in.Scan(); return in.Text(), ok }
+	s := &screen{out: sio.out, cwd: cwd, bol: true, titles: map[acp.ToolCallID]string{}, diffs: map[acp.ToolCallID]string{},
+		colour: terminal.Capable(sio.out) && os.Getenv("NO_COLOR") == ""}
+	s.choose = s.byLine(newLineReader(sio.in))
 	return s
 }
 
@@ -51,16 +52,6 @@ func (s *screen) style(style, text string) string {
 		return text
 	}
 	return style + text + reset
-}
-
-// clean makes text harmless: a model or a file must not steer the terminal.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return '\uFFFD'
-		}
-		return r
-	}, text)
 }
 
 // begin starts a new kind of output on a line of its own.
@@ -93,23 +84,38 @@ func (s *screen) block(kind, text string) {
 	s.last = kind + " done"
 }
 
+// note writes a line of our own between what the agent shows.
+func (s *screen) note(style, line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.block("note", s.style(style, line))
+}
+
+// fresh is called where the next turn begins: what the user typed stands above.
+func (s *screen) fresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bol, s.last, s.open = true, "", ""
+}
+
 func (s *screen) update(_ context.Context, n *acp.SessionNotification) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch u := n.Update.(type) {
+	case *acp.SessionUpdateUserMessageChunk:
+		if s.replay { // else the user has just typed it
+			s.user(text(u.Content))
+		}
 	case *acp.SessionUpdateAgentThoughtChunk:
 		s.begin("thought")
-		s.write(s.style(dim, clean(text(u.Content))))
+		s.write(s.style(dim, terminal.Clean(text(u.Content))))
 	case *acp.SessionUpdateAgentMessageChunk:
 		s.begin("text")
-		s.write(clean(text(u.Content)))
+		s.write(terminal.Clean(text(u.Content)))
 	case *acp.Plan:
 		s.plan(u)
 	case *acp.ToolCall:
-		s.titles[string(u.ToolCallID)] = u.Title
-		s.block("tool", s.style(cyan, "● ")+s.style(bold, clean(u.Title)))
-		s.open = string(u.ToolCallID)
-		s.content(string(u.ToolCallID), u.Content)
+		s.toolCall(u)
 	case *acp.ToolCallUpdate:
 		s.toolUpdate(u)
 	}
@@ -126,33 +132,84 @@ func text(c acp.ContentBlock) string {
 	return ""
 }
 
+// user shows a prompt of an earlier turn.
+func (s *screen) user(text string) {
+	if s.said != nil {
+		s.said(text)
+	}
+	if s.last != "" {
+		if !s.bol {
+			s.write("\n")
+		}
+		s.write("\n")
+	}
+	lines := strings.ReplaceAll(terminal.Clean(strings.TrimSuffix(text, "\n")), "\n", "\n  ")
+	s.write(s.style(bold, promptMark+lines) + "\n")
+	s.last = "user done"
+}
+
 func (s *screen) plan(p *acp.Plan) {
 	marks := map[acp.PlanEntryStatus]string{acp.PlanEntryStatusPending: "[ ]", acp.PlanEntryStatusInProgress: "[>]", acp.PlanEntryStatusCompleted: "[x]"}
 	var b strings.Builder
 	b.WriteString(s.style(cyan, "plan") + "\n")
 	for _, e := range p.Entries {
-		fmt.Fprintf(&b, "  %s %s\n", marks[e.Status], clean(e.Content))
+		fmt.Fprintf(&b, "  %s %s\n", marks[e.Status], terminal.CleanLine(e.Content))
 	}
 	s.block("plan", b.String())
 }
 
+// toolCall announces a call. One that has ended already, in a replay, is shown
+// with how it ended.
+func (s *screen) toolCall(u *acp.ToolCall) {
+	s.titles[u.ToolCallID] = u.Title
+	if u.Status != nil && (*u.Status == acp.ToolCallStatusCompleted || *u.Status == acp.ToolCallStatusFailed) {
+		s.content(u.ToolCallID, u.Content)
+		s.block("tool", s.ended(u.ToolCallID, *u.Status, u.Content))
+		return
+	}
+	s.begin("tool")
+	s.write(s.style(cyan, "● ") + s.style(bold, s.title(u.ToolCallID)))
+	if s.live == nil {
+		s.write("\n")
+	}
+	s.last = "tool done"
+	s.open = u.ToolCallID
+	s.content(u.ToolCallID, u.Content)
+}
+
+// title is what a call is called, short enough for a line that is drawn again.
+func (s *screen) title(id acp.ToolCallID) string {
+	title := terminal.CleanLine(s.titles[id])
+	if s.live == nil {
+		return title
+	}
+	return terminal.Shorten(title, max(s.live()-5, 10))
+}
+
+func (s *screen) ended(id acp.ToolCallID, status acp.ToolCallStatus, content []acp.ToolCallContent) string {
+	if status == acp.ToolCallStatusFailed {
+		return s.style(red, "✗ ") + s.title(id) + reason(content)
+	}
+	return s.style(green, "✓ ") + s.title(id)
+}
+
 func (s *screen) toolUpdate(u *acp.ToolCallUpdate) {
-	id := string(u.ToolCallID)
+	id := u.ToolCallID
 	if u.Title != nil {
 		s.titles[id] = *u.Title
 	}
 	s.content(id, u.Content)
-	if u.Status == nil {
+	if u.Status == nil || *u.Status != acp.ToolCallStatusCompleted && *u.Status != acp.ToolCallStatusFailed {
 		return
 	}
-	switch *u.Status {
-	case acp.ToolCallStatusCompleted:
-		if s.open == id {
-			return // success right below the announcement says nothing new
-		}
-		s.block("tool", s.style(green, "  ✓ ")+clean(s.titles[id]))
-	case acp.ToolCallStatusFailed:
-		s.block("tool", s.style(red, "  ✗ ")+clean(s.titles[id])+reason(u.Content))
+	line := s.ended(id, *u.Status, u.Content)
+	switch {
+	case s.open != id || s.live == nil && *u.Status == acp.ToolCallStatusFailed:
+		s.block("tool", "  "+line)
+	case s.live != nil: // in place of the announcement
+		s.write("\r\x1b[K" + line + "\n")
+	default:
+		// Success right below the announcement says nothing new.
 	}
 }
 
@@ -161,103 +218,20 @@ func reason(content []acp.ToolCallContent) string {
 	for _, c := range content {
 		if c, ok := c.(*acp.Content); ok {
 			if line, _, _ := strings.Cut(strings.TrimSpace(text(c.Content)), "\n"); line != "" {
-				return ": " + clean(line)
+				return ": " + terminal.CleanLine(line)
 			}
 		}
 	}
 	return ""
 }
 
-// content shows the diffs of a call, once.
-func (s *screen) content(id string, content []acp.ToolCallContent) {
-	for _, c := range content {
-		d, ok := c.(*acp.Diff)
-		if !ok || s.diffs[id] {
-			continue
-		}
-		s.diffs[id] = true
-		path := s.path(d.Path)
-		old, from := "", "/dev/null"
-		if d.OldText != nil {
-			old, from = *d.OldText, path
-		}
-		var b strings.Builder
-		for line := range strings.Lines(udiff.Unified(from, path, old, d.NewText)) {
-			line = clean(strings.TrimSuffix(line, "\n"))
-			switch {
-			case strings.HasPrefix(line, "+"):
-				line = s.style(green, line)
-			case strings.HasPrefix(line, "-"):
-				line = s.style(red, line)
-			case strings.HasPrefix(line, "@@"):
-				line = s.style(dim, line)
-			}
-			b.WriteString("  " + line + "\n")
-		}
-		s.block("diff", b.String())
-	}
-}
-
 // path is a path as it is shown: relative to the workspace where it lies in it.
 func (s *screen) path(abs string) string {
 	rel, err := filepath.Rel(s.cwd, abs)
 	if err != nil || !filepath.IsLocal(rel) {
-		return abs
+		return terminal.CleanLine(abs)
 	}
-	return rel
-}
-
-// permission answers permission requests in the way of the flag.
-func (s *screen) permission(how string) func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return func(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		title := s.titles[string(req.ToolCall.ToolCallID)]
-		if req.ToolCall.Title != nil {
-			title = *req.ToolCall.Title
-		}
-		s.content(string(req.ToolCall.ToolCallID), req.ToolCall.Content)
-		switch how {
-		case "allow":
-			s.block("ask", "  ? "+clean(title)+": allowed (--permission allow)")
-			return host.Choose(req, acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways), nil
-		case "deny":
-			s.block("ask", "  ? "+clean(title)+": refused (--permission deny)")
-			return host.Choose(req, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways), nil
-		}
-		return s.question(ctx, title, req), nil
-	}
-}
-
-// question lets the user pick one of the options by its number. The end of
-// input, and anything that is no option, refuses.
-func (s *screen) question(ctx context.Context, title string, req *acp.RequestPermissionRequest) *acp.RequestPermissionResponse {
-	s.begin("ask")
-	s.write(s.style(bold, "  ? "+clean(title)) + "\n")
-	for i, o := range req.Options {
-		s.write(fmt.Sprintf("    %d  %s\n", i+1, clean(o.Name)))
-	}
-	s.write("    choose: ")
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := s.lines()
-		answer <- strings.TrimSpace(line)
-	}()
-	var line string
-	select {
-	case line = <-answer:
-	case <-ctx.Done():
-	}
-	if !s.colour {
-		s.write("\n") // nobody typed a newline into a pipe's output
-	}
-	s.bol, s.last = true, "ask done"
-	for i, o := range req.Options {
-		if line == fmt.Sprint(i+1) || line == string(o.OptionID) {
-			return host.Choose(&acp.RequestPermissionRequest{Options: []acp.PermissionOption{o}}, o.Kind)
-		}
-	}
-	return host.Choose(req, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways)
+	return terminal.CleanLine(rel)
 }
 
 // stop says how the turn ended.
@@ -265,7 +239,7 @@ func (s *screen) stop(r acp.StopReason) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begin("stop")
-	s.write(s.style(dim, "stop reason: "+string(r)) + "\n")
+	s.write(s.style(dim, "stop reason: "+terminal.CleanLine(string(r))) + "\n")
 }
 
 // end leaves the cursor at the beginning of a line.

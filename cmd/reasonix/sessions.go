@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/acpkit/acpkit/agent"
+	"github.com/acpkit/acpkit/cmd/reasonix/internal/terminal"
 )
 
 type sessionsCmd struct {
@@ -55,22 +56,12 @@ func (c *sessionsList) Run(sio stdio) error {
 			fmt.Fprintf(out, "%s\n", agent.Printable(line))
 			continue
 		}
-		fmt.Fprintf(out, "%s  %s  %s  %s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), plainLine(s.CWD), plainLine(s.Title))
+		fmt.Fprintf(out, "%s  %s  %s  %s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), terminal.CleanLine(s.CWD), terminal.CleanLine(s.Title))
 	}
 	if len(list) == 0 && !c.JSON {
 		fmt.Fprintln(sio.err, "no session is stored")
 	}
 	return out.Flush()
-}
-
-// plainLine takes out what would steer a terminal.
-func plainLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
 }
 
 type sessionsShow struct {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/acpkit/acpkit/generated/acp"
+)
+
+func questionOptions(kinds ...acp.PermissionOptionKind) (list []acp.PermissionOption) {
+	for i, k := range kinds {
+		list = append(list, acp.PermissionOption{OptionID: acp.PermissionOptionID(fmt.Sprint("q:", i+1)), Name: fmt.Sprint("Option ", i+1), Kind: k})
+	}
+	return list
+}
+
+// TestPick: numbers and letters as they are shown; an id counts only where it is
+// none of them.
+func TestPick(t *testing.T) {
+	const once, always, no, never = acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways
+	tricky := questionOptions(once, once)
+	tricky[0].OptionID, tricky[1].OptionID = "2", "a"
+	for _, c := range []struct {
+		options []acp.PermissionOption
+		answer  string
+		want    int
+	}{
+		{questionOptions(once, always, no, never), "y", 0},
+		{questionOptions(once, always, no, never), "A", 1},
+		{questionOptions(once, always, no, never), "n", 2},
+		{questionOptions(once, always, no, never), "4", 3},
+		{questionOptions(once, always, no, never), "5", -1},
+		{questionOptions(once, always, no, never), "", -1},
+		{questionOptions(once, once, once, no), "y", -1},
+		{questionOptions(once, once, once, no), "c", 2},
+		{questionOptions(once, once, once, no), "d", 3},
+		{questionOptions(once, once, once, no), "q:2", 1},
+		{questionOptions("of_tomorrow", no), "a", 0},
+		{tricky, "2", 1},
+		{tricky, "a", 0},
+	} {
+		if got := pick(letters(c.options), c.answer); got != c.want {
+			t.Errorf("%v: %q picks %d, want %d", c.options, c.answer, got, c.want)
+		}
+	}
+}
+
+// TestQuestion: what a question is about is shown, cleaned and shortened, and in
+// full when that is asked for.
+func TestQuestion(t *testing.T) {
+	var out strings.Builder
+	answers := []int{2, 1} // all of it, then the second option
+	s := &screen{out: &out, bol: true, maxDiff: 2, live: func() int { return 40 }, titles: map[acp.ToolCallID]string{}, diffs: map[acp.ToolCallID]string{},
+		choose: func(context.Context, []choice) int { i := answers[0]; answers = answers[1:]; return i }}
+	title := "Leave plan mode\x1b[2J\nreally"
+	res, err := s.permission("ask")(t.Context(), &acp.RequestPermissionRequest{
+		ToolCall: acp.ToolCallUpdate{ToolCallID: "c", Title: &title, Content: []acp.ToolCallContent{&acp.Content{Content: &acp.TextContent{Text: "one\ntwo\x1b[2J\nthree\n"}}}},
+		Options:  questionOptions(acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindRejectOnce),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, ok := res.Outcome.(*acp.SelectedPermissionOutcome); !ok || o.OptionID != "q:2" {
+		t.Errorf("%+v", res.Outcome)
+	}
+	const question = "  ? Leave plan mode\uFFFD[2J\uFFFDreally\n    1  Option 1 (y)\n    2  Option 2 (n)\n"
+	want := "  one\n  two\uFFFD[2J\n  … 1 more lines\n" + question + "    v  show all of it\n    choose: v\n" +
+		"  one\n  two\uFFFD[2J\n  three\n" + question + "    choose: Option 2\n"
+	if out.String() != want {
+		t.Errorf("shown is\n%s\nwant\n%s", out.String(), want)
+	}
+}
