@@ -96,7 +96,7 @@ func check(text string, c Charset) (string, Charset, error) {
 	switch {
 	case strings.IndexByte(text, 0) >= 0:
 		return "", UTF8, ErrBinary
-	case !utf8.ValidString(text):
+	case !utf8.ValidString(text) || strings.HasPrefix(text, mark): // a second mark would not survive
 		return "", UTF8, ErrUnsure
 	}
 	return text, c, nil
@@ -104,7 +104,7 @@ func check(text string, c Charset) (string, Charset, error) {
 
 func decodeUTF16(data []byte, c Charset) (string, Charset, error) {
 	text, err := c.strict(data[2:])
-	if err != nil || strings.ContainsFunc(text, unlikely) {
+	if err != nil || strings.HasPrefix(text, mark) || strings.ContainsFunc(text, unlikely) {
 		for i := 2; i+1 < len(data); i += 2 {
 			if data[i] == 0 && data[i+1] == 0 {
 				return "", UTF8, ErrBinary

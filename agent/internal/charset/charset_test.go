@@ -93,6 +93,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"utf-16, lone surrogate", []byte(bomLE + "a\x00\x00\xd8b\x00"), ErrUnsure},
 		{"utf-16 without a mark", []byte("a\x00b\x00"), ErrBinary},
 		{"broken utf-8 with a mark", []byte(bom8 + "\xff"), ErrUnsure},
+		{"two marks", []byte(bom8 + bom8 + "a"), ErrUnsure},
+		{"two marks, utf-16", []byte(bomLE + bomLE + "a\x00"), ErrUnsure},
 		{"cut utf-8", []byte(mandarin[:len("// 打")-1] + "\n"), ErrUnsure},
 		{"latin with control characters", []byte("\x01caf\xe9"), ErrUnsure},
 		{"two bytes", []byte("\x80\x81"), ErrUnsure},

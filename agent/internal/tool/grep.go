@@ -112,6 +112,8 @@ func (s search) run(ctx context.Context) (Output, error) {
 				return fs.SkipDir
 			}
 			return nil
+		case e.Type != 0 && e.Path == "":
+			return fmt.Errorf("%s is not a regular file", s.at.name())
 		case e.Type != 0 || e.Path != "" && s.only != nil && !s.only.match(e.Path):
 			return nil
 		case found.full():

@@ -137,8 +137,9 @@ func TestGrep(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		`{"pattern":"x","path":"bin"}`:  "bin is not a text file of at most 10 MiB",
-		`{"pattern":"x","path":"none"}`: "none does not exist",
+		`{"pattern":"x","path":"bin"}`:       "bin is not a text file of at most 10 MiB",
+		`{"pattern":"x","path":"none"}`:      "none does not exist",
+		`{"pattern":"x","path":"/dev/null"}`: "/dev/null is not a regular file",
 	} {
 		if out, err := run(t, Grep(ws), args); err == nil || err.Error() != want {
 			t.Errorf("%s: %q, %v", args, out.Text, err)

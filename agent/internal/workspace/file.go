@@ -154,6 +154,11 @@ func openRegular(root *os.Root, rel, name string) (*os.File, fs.FileInfo, error)
 	} else if err := regular(info, name); err != nil {
 		return nil, nil, err
 	}
+	return openListed(root, rel, name)
+}
+
+// openListed is openRegular for what a listing has just called a regular file.
+func openListed(root *os.Root, rel, name string) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return nil, nil, explain(name, err)

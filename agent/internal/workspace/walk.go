@@ -54,7 +54,10 @@ func (e *Entry) Target() (string, error) { return e.root.Readlink(e.name) }
 // Read reads a regular file of at most MaxText bytes into buf, which it makes larger when needed, and returns the part that
 // holds the content. ok is false for any other file.
 func (e *Entry) Read(buf []byte) (data []byte, ok bool, err error) {
-	f, info, err := openRegular(e.root, e.name, e.Shown())
+	if e.Type != 0 {
+		return buf[:0], false, nil
+	}
+	f, info, err := openListed(e.root, e.name, e.Shown())
 	if err != nil {
 		return buf[:0], false, err
 	}
