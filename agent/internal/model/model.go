@@ -62,7 +62,7 @@ type Call struct {
 	Name string
 	Args json.RawMessage // as sent; may be malformed
 	// Extra is what the provider wants back with the call, in its own form; mostly nil.
-	Extra json.RawMessage
+	Extra json.RawMessage `json:",omitempty"`
 }
 
 // Result is how an answer ended.
