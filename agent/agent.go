@@ -81,6 +81,9 @@ func New(c Config) *Agent {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	a := &Agent{conf: c, sandbox: sandbox.New(sandbox.Config{Launcher: c.Launcher})}
+	if c.Checker == nil {
+		a.conf.Checker = online{a}
+	}
 	a.store = sync.OnceValues(a.openStore)
 	a.transport = sync.OnceValue(func() *http.Transport { return openai.NewTransport(openai.Limits{}) })
 	return a

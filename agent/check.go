@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/acpkit/acpkit/agent/internal/config"
+	"github.com/acpkit/acpkit/agent/internal/model"
+	"github.com/acpkit/acpkit/agent/internal/model/openai"
 )
 
 // Secret is a text that is not shown: printed, logged or encoded it is a
@@ -19,6 +21,7 @@ type Secret = config.Secret
 // Endpoint is a provider as a Checker sees it.
 type Endpoint struct {
 	BaseURL string
+	Model   string // one that it should have; may be ""
 	Key     Secret // the zero value: none is sent
 	Headers map[string]Secret
 }
@@ -32,17 +35,35 @@ type Checker interface {
 	Models(ctx context.Context, e Endpoint) ([]string, error)
 }
 
+// online is the Checker that does ask.
+type online struct{ *Agent }
+
+func (o online) Models(ctx context.Context, e Endpoint) ([]string, error) {
+	headers := map[string]string{}
+	for name, value := range e.Headers {
+		headers[name] = value.Reveal()
+	}
+	client, err := openai.New(openai.Config{BaseURL: e.BaseURL, Model: cmp.Or(e.Model, "any"), Key: e.Key.Reveal, Headers: headers, MaxOutputTokens: 1,
+		Transport: o.transport(), UserAgent: "reasonix/" + o.conf.Version})
+	if err != nil {
+		return nil, err
+	}
+	found, err := client.Check(ctx)
+	var refused *model.Error
+	if errors.As(err, &refused) && refused.NotFound() && found.Models != nil {
+		return found.Models, nil // the key is good, and what there is shows that the model is not
+	}
+	return found.Models, err
+}
+
 // checkTime is how long a provider may take to answer a check.
 const checkTime = 15 * time.Second
 
-// ErrNotChecked says that there was nothing that could ask the provider.
-var ErrNotChecked = errors.New("not checked: this version cannot ask providers yet")
-
 // CheckProvider asks the provider for its models. With key "" the one that is
-// already there under p.APIKeyEnv is sent. The error is ErrNotChecked when no
-// Checker is configured; no error repeats the key.
+// already there under p.APIKeyEnv is sent. No error
+// repeats the key.
 func (a *Agent) CheckProvider(ctx context.Context, p Provider, key string) ([]string, error) {
-	e := Endpoint{BaseURL: p.BaseURL, Key: config.NewSecret(key)}
+	e := Endpoint{BaseURL: p.BaseURL, Model: p.Default, Key: config.NewSecret(key)}
 	if key == "" && p.APIKeyEnv != "" {
 		conf, err := config.Load(config.Options{Home: a.conf.Home, Getenv: a.conf.Getenv})
 		if err != nil {
@@ -59,9 +80,6 @@ func (a *Agent) CheckProvider(ctx context.Context, p Provider, key string) ([]st
 }
 
 func (a *Agent) models(ctx context.Context, e Endpoint) ([]string, error) {
-	if a.conf.Checker == nil {
-		return nil, ErrNotChecked
-	}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	models, err := a.conf.Checker.Models(ctx, e)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/acpkit/acpkit/agent/internal/config"
 	"github.com/acpkit/acpkit/agent/internal/ledger"
+	"github.com/acpkit/acpkit/agent/internal/sandbox"
 )
 
 // Finding is one line of a diagnosis.
@@ -35,9 +36,6 @@ const (
 	NotChecked FindingStatus = "not checked"
 )
 
-// SandboxEngine names what confines the commands that a model runs: "none".
-func SandboxEngine() string { return "none" }
-
 // Diagnose looks at what the agent needs: home, configuration of the user and of
 // the project directory, stored sessions, providers and their keys, sandbox.
 // With live, providers are asked over the network. It changes nothing but for an
@@ -54,12 +52,37 @@ func (a *Agent) Diagnose(ctx context.Context, project string, live bool) []Findi
 	if conf != nil {
 		d.models(ctx, conf, live)
 	}
-	engine := SandboxEngine()
-	if engine == "none" {
-		engine += ": what a model runs is not confined beyond the permissions"
-	}
-	d.add("sandbox", OK, engine, "")
+	d.confinement(conf)
 	return d.found
+}
+
+// confinement says what confines the commands that a model runs.
+func (d *diagnosis) confinement(conf *config.Config) {
+	if conf != nil && conf.Sandbox.Bash == config.SandboxOff {
+		d.add("sandbox", Warning, "off: the commands of a model are not confined, and those that are not known to be harmless ask", "take sandbox.bash out of config.toml")
+		return
+	}
+	engine := d.sandbox.Engine()
+	if engine != sandbox.None {
+		d.add("sandbox", OK, string(engine), "")
+		return
+	}
+	status := Warning
+	if conf != nil && conf.Sandbox.Bash == config.SandboxRequire {
+		status = Failed
+	}
+	d.add("sandbox", status, fmt.Sprintf("none: %v; commands that are not known to be harmless ask", d.sandbox.Why()), "install bubblewrap")
+}
+
+// modelOf is a model to ask a provider for: the one in question if it is its own.
+func modelOf(p config.Provider, ref config.Model) string {
+	if p.Name == ref.Provider {
+		return ref.ID
+	}
+	if len(p.Models) > 0 {
+		return p.Models[0]
+	}
+	return p.Default
 }
 
 type diagnosis struct {
@@ -215,7 +238,7 @@ func (d *diagnosis) live(ctx context.Context, conf *config.Config, p config.Prov
 	key, err := conf.Secret(p.APIKeyEnv)
 	var models []string
 	if err == nil {
-		models, err = d.Agent.models(ctx, Endpoint{BaseURL: p.BaseURL, Key: key, Headers: p.Headers})
+		models, err = d.Agent.models(ctx, Endpoint{BaseURL: p.BaseURL, Model: modelOf(p, ref), Key: key, Headers: p.Headers})
 	}
 	wanted := p.Models
 	if p.Name == ref.Provider && !slices.Contains(wanted, ref.ID) {
@@ -223,8 +246,6 @@ func (d *diagnosis) live(ctx context.Context, conf *config.Config, p config.Prov
 	}
 	missing := slices.DeleteFunc(slices.Clone(wanted), func(id string) bool { return slices.Contains(models, id) })
 	switch {
-	case errors.Is(err, ErrNotChecked):
-		d.add(check, NotChecked, err.Error(), "")
 	case err != nil:
 		d.add(check, bad, err.Error(), "check address, key and network; reasonix setup asks again")
 	case len(models) == 0:

@@ -81,7 +81,6 @@ func TestDiagnoseLive(t *testing.T) {
 		{"known/a", network, true, "provider silent, live: ok: it answers, and does not say which models it has"},
 		{"known/a", network, true, "provider closed, live: warning: 401: the key [redacted] of [redacted] is wrong"},
 		{"closed/x", network, true, "provider closed, live: failed: 401: the key [redacted] of [redacted] is wrong"},
-		{"known/a", nil, true, "provider known, live: not checked: not checked: this version cannot ask providers yet"},
 		{"known/a", network, false, "provider known, live: not checked: not checked (--offline)"},
 		{"known/a", network, false, "provider known: ok: kind openai, https://known.example/v1, its key is in $MY_KEY"},
 		{"known/zzz", network, true, "model: failed: "},
@@ -113,10 +112,6 @@ func TestCheckProvider(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
-	}
-	a = agent.New(agent.Config{Home: home})
-	if _, err := a.CheckProvider(t.Context(), agent.Provider{}, "k"); !errors.Is(err, agent.ErrNotChecked) {
-		t.Error(err)
 	}
 }
 

@@ -349,7 +349,7 @@ func TestChatSignal(t *testing.T) {
 // TestSetupOnTerminal: the questions, and a key that is never echoed.
 func TestSetupOnTerminal(t *testing.T) {
 	terminalHome(t, "")
-	o := runOnTerminal(t, "setup")
+	o := runOnTerminal(t, "setup", "--no-check")
 	o.await("  case  kind scripted")
 	o.await("13  vLLM")
 	o.await("Provider, by number or id [1]: ")

@@ -18,9 +18,6 @@ func (w *wizard) live(ctx context.Context, p agent.Provider, key string) (models
 	}
 	models, err = w.check(ctx, p, key)
 	switch {
-	case errors.Is(err, agent.ErrNotChecked):
-		w.say("· %v", err)
-		return nil, false, nil
 	case err == nil:
 		w.say("✓ %s answers and takes the key; it names %d models", p.BaseURL, len(models))
 		return models, true, nil

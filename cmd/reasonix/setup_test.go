@@ -76,11 +76,11 @@ func TestWizard(t *testing.T) {
 
 	// Another one, without a key, by its own name; it does not become the default.
 	other := slices.Index(providerIDs(), "vllm") + 2
-	out, err = r.run(setupCmd{}, nil, agent.ErrNotChecked, strconv.Itoa(other), "mine", "http://localhost:9/v1", "n", "tiny", "n")
+	out, err = r.run(setupCmd{NoCheck: true}, nil, nil, strconv.Itoa(other), "mine", "http://localhost:9/v1", "n", "tiny", "n")
 	if err != nil {
 		t.Fatal(err, out)
 	}
-	has("other", out, "Configured in ", "  moonshot  https://api.moonshot.ai/v1  second  (key in $MOONSHOT_API_KEY)", "Default model: moonshot/second", "· not checked", "the default model is moonshot/second")
+	has("other", out, "Configured in ", "  moonshot  https://api.moonshot.ai/v1  second  (key in $MOONSHOT_API_KEY)", "Default model: moonshot/second", "the default model is moonshot/second")
 	has("other", r.file("config.toml"), `default_model = "moonshot/second"`, `name = "mine"`, `models = ["tiny"]`)
 
 	// The check fails: nothing is written unless the user wants it.
@@ -104,17 +104,17 @@ func TestWizard(t *testing.T) {
 	has("unknown model", out, `names no model "b"`)
 
 	// The same name at another address: it is said, and no is the default.
-	out, err = r.run(setupCmd{Name: "mine"}, nil, agent.ErrNotChecked, "http://elsewhere:1/v1", "tiny", "")
+	out, err = r.run(setupCmd{Name: "mine", NoCheck: true}, nil, nil, "http://elsewhere:1/v1", "tiny", "")
 	if !errors.Is(err, errBrokenOff) || r.file("config.toml") != before {
 		t.Errorf("%v\n%s", err, out)
 	}
 	has("replace", out, "provider mine is configured already, at http://localhost:9/v1 with tiny; all of it would be replaced", "Replace it? [y/N]")
 
 	// The same one again: other models stay.
-	if out, err = r.run(setupCmd{Name: "mine", Yes: true, Models: []string{"huge"}}, nil, agent.ErrNotChecked); err != nil {
+	if out, err = r.run(setupCmd{Name: "mine", Yes: true, Models: []string{"huge"}, NoCheck: true}, nil, nil); err != nil {
 		t.Error(err, out)
 	}
-	if out, err = r.run(setupCmd{Name: "mine"}, nil, agent.ErrNotChecked, "", "more", "y"); err != nil {
+	if out, err = r.run(setupCmd{Name: "mine", NoCheck: true}, nil, nil, "", "more", "y"); err != nil {
 		t.Error(err, out)
 	}
 	has("again", out, "updated provider mine")
@@ -122,7 +122,7 @@ func TestWizard(t *testing.T) {
 
 	// The end of input is no answer.
 	before = r.file("config.toml")
-	if out, err = r.run(setupCmd{}, nil, agent.ErrNotChecked, "1"); !errors.Is(err, errBrokenOff) || r.file("config.toml") != before {
+	if out, err = r.run(setupCmd{NoCheck: true}, nil, nil, "1"); !errors.Is(err, errBrokenOff) || r.file("config.toml") != before {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
