@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -118,6 +119,7 @@ type connection struct {
 	handlers reasonix.AgentHandlers
 	sessions session.Registry
 	pages    pages
+	host     atomic.Pointer[acp.ClientSessionCapabilities] // as initialize said; nil: nothing
 }
 
 // Serve answers the host at the other end of in and out until in ends. It

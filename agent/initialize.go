@@ -16,7 +16,8 @@ var setupArgs = []string{"setup"}
 
 // initialize answers the one version that we speak, whatever was asked, and
 // what the set handlers can do. Source: initialization; seed 26-36.
-func (c *connection) initialize(_ context.Context, _ *reasonix.InitializeRequest) (*acp.InitializeResponse, error) {
+func (c *connection) initialize(_ context.Context, p *reasonix.InitializeRequest) (*acp.InitializeResponse, error) {
+	c.host.Store(p.ClientCapabilities.Session)
 	return &acp.InitializeResponse{
 		ProtocolVersion: acp.Version,
 		AgentCapabilities: acp.AgentCapabilities{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/acpkit/acpkit/agent/internal/config"
 	"github.com/acpkit/acpkit/agent/internal/model"
@@ -57,7 +58,7 @@ func (a *Agent) client(conf *config.Config, p config.Provider, ref config.Model)
 			}
 			return key.Reveal()
 		},
-		Origin: ref.String(), Transport: a.transport(), UserAgent: "reasonix/" + a.conf.Version,
+		Origin: ref.String(), Limits: openai.Limits{Idle: p.Idle}, Transport: a.transport(), UserAgent: "reasonix/" + a.conf.Version,
 	})
 }
 
@@ -100,6 +101,19 @@ func redactor(s *session.Session) *redact.Redactor {
 		return redact.New()
 	}
 	return redact.New(s.Secrets()...)
+}
+
+// hideSecrets hides the keys of the configuration alone.
+func hideSecrets(s *session.Session) func(string) string {
+	var pairs []string
+	if s.Secrets != nil {
+		for _, secret := range s.Secrets() {
+			if len(secret) >= 8 { // a shorter one would take ordinary text apart
+				pairs = append(pairs, secret, redact.Mark)
+			}
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace
 }
 
 // secrets are the keys and headers of the configured providers, as they are now.

@@ -17,7 +17,7 @@ import (
 func (c *connection) replay(ctx context.Context, s *session.Session) error {
 	s.Show.Lock()
 	defer s.Show.Unlock()
-	r := replayer{id: acp.SessionID(s.ID), live: s.Busy(), send: func(update rpc.Appender) error {
+	r := replayer{id: acp.SessionID(s.ID), live: s.Busy(), render: func(e event.Event) acp.SessionUpdate { return c.render(e, false) }, send: func(update rpc.Appender) error {
 		return c.conn.NotifyMore(ctx, acp.MethodSessionUpdate, update)
 	}}
 	for rec, err := range s.Log.Read(1) {
@@ -39,7 +39,8 @@ func (c *connection) replay(ctx context.Context, s *session.Session) error {
 type replayer struct {
 	id     acp.SessionID
 	send   func(rpc.Appender) error // sends the parameters of a session/update
-	live   bool                     // a call that has not ended may be running
+	render func(event.Event) acp.SessionUpdate
+	live   bool // a call that has not ended may be running
 	call   *event.ToolCall
 	pieces map[string]*piece // by the kind of their records
 }
@@ -116,7 +117,7 @@ func (r *replayer) event(e event.Event) error {
 		call.Status, call.Content = end.Status, end.Content
 		return r.show(call)
 	}
-	if u := render(e); u != nil {
+	if u := r.render(e); u != nil {
 		return r.show(u)
 	}
 	return nil

@@ -33,7 +33,7 @@ func everyKind(s string) []event.Event {
 // An error stands at the end.
 func sent(records []ledger.Record, general bool) []string {
 	var lines []string
-	r := replayer{id: "s", send: func(u rpc.Appender) error {
+	r := replayer{id: "s", render: render, send: func(u rpc.Appender) error {
 		lines = append(lines, string(u.AppendJSON(nil)))
 		return nil
 	}}
@@ -105,7 +105,7 @@ func TestReplayIsRendered(t *testing.T) {
 // TestReplayIsCopied: the test above compares two paths, not one with itself.
 func TestReplayIsCopied(t *testing.T) {
 	copied := 0
-	r := replayer{id: "s", send: func(u rpc.Appender) error {
+	r := replayer{id: "s", render: render, send: func(u rpc.Appender) error {
 		if _, ok := u.(*piece); ok {
 			copied++
 		}

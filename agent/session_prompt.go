@@ -77,7 +77,7 @@ func (c *connection) runTurn(ctx context.Context, s *session.Session, p event.Pr
 	return turn.Run(ctx, turn.Turn{
 		Model: m, Window: m.Window, Effort: modelEffort(now.Effort), System: s.System, Tools: s.Tools, History: s.History,
 		Prompt: cmp.Or(p.Submit, p.Text), Policy: s.Policy, Limits: s.Limits, EachDelta: s.EachDelta, Goal: func() bool { return openGoal(s) },
-		Origin: now.Model, Redact: hide.Text,
+		Origin: now.Model, Redact: hide.Text, Hide: hideSecrets(s),
 		Ask: c.ask(s), Emit: func(e turn.Event) error { return c.tell(ctx, s, e) },
 	})
 }

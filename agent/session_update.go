@@ -27,7 +27,7 @@ func (c *connection) tell(ctx context.Context, s *session.Session, e event.Event
 			return err
 		}
 	}
-	u := render(e)
+	u := c.render(e, true)
 	if now := s.State().Title; now != title {
 		info := &acp.SessionInfoUpdate{Title: acp.Value(now), UpdatedAt: acp.Value(time.Now().UTC().Format(time.RFC3339Nano))}
 		if err := c.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: acp.SessionID(s.ID), Update: info}); err != nil {
@@ -47,6 +47,38 @@ func (c *connection) tellContext(ctx context.Context, s *session.Session) {
 	if used := last.Input + last.Output; used > 0 && window > 0 {
 		c.tellUpdate(ctx, s, &acp.UsageUpdate{Used: used, Size: uint64(window)})
 	}
+}
+
+// render is render with what only some hosts take: how a condensing of the
+// history goes on, and notices, which are live only. The others are told in words.
+func (c *connection) render(e event.Event, live bool) acp.SessionUpdate {
+	host := c.host.Load()
+	switch e := e.(type) {
+	case event.Retry:
+		if host == nil || host.Notices == nil {
+			break
+		}
+		if !live {
+			return nil
+		}
+		return &acp.Notice{Severity: acp.NoticeSeverityWarning, Title: "The model call failed and is made again", Description: &e.Text}
+	case event.Compacting:
+		if host == nil || host.Compaction == nil {
+			break
+		}
+		u := &acp.CompactionUpdate{CompactionID: acp.CompactionID(e.ID), Status: acp.CompactionStatusInProgress}
+		if e.Failed {
+			u.Status = acp.CompactionStatusCancelled
+		}
+		return u
+	case event.Compacted:
+		if host == nil || host.Compaction == nil {
+			break
+		}
+		return &acp.CompactionUpdate{CompactionID: acp.CompactionID(e.ID), Status: acp.CompactionStatusCompleted,
+			Summary: acp.Value([]acp.ContentBlock{&acp.TextContent{Text: e.Message}})}
+	}
+	return render(e)
 }
 
 // render is the one place where events become updates, live and in a replay. It

@@ -125,6 +125,8 @@ type Provider struct {
 	// says; see Config.Window. MaxOutput bounds the tokens of one answer; 0 leaves
 	// that to the provider.
 	Window, MaxOutput int
+	// Idle is how long a stream may be silent before it is given up; 0 is the default of the client.
+	Idle time.Duration
 	// ExtraBody is added to each request: JSON by member name. Members that are ours
 	// are not in it.
 	ExtraBody map[string]json.RawMessage

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -40,6 +41,7 @@ func (l *layer) readProvider(f field) (Provider, error) {
 		"api_key_env":       func(f field) (err error) { p.APIKeyEnv, err = readEnvName(f); return err },
 		"context_window":    func(f field) (err error) { p.Window, err = f.count32(); return err },
 		"max_output_tokens": func(f field) (err error) { p.MaxOutput, err = f.count32(); return err },
+		"idle_seconds":      func(f field) error { return readIdle(f, &p.Idle) },
 		"extra_body":        func(f field) (err error) { p.ExtraBody, err = l.readExtraBody(f); return err },
 		"efforts":           func(f field) (err error) { p.Efforts, err = readEfforts(f); return err },
 		"file":              func(f field) (err error) { p.File, err = readFile(f); return err },
@@ -226,6 +228,14 @@ func (l *layer) readHeaders(f field) (map[string]Secret, error) {
 		out[name] = NewSecret(value)
 	}
 	return out, nil
+}
+
+func readIdle(f field, to *time.Duration) error {
+	d, err := f.duration(time.Second)
+	if err == nil {
+		*to = *d
+	}
+	return err
 }
 
 // ownedMembers are set by the provider client.

@@ -64,7 +64,10 @@ type (
 		Reason string `json:",omitempty"`
 	}
 	// Compacting says that the history is being condensed. The ledger does not keep it.
-	Compacting struct{ ID string }
+	Compacting struct {
+		ID     string
+		Failed bool // it was given up
+	}
 	// Compacted ends that: one message takes the place of the first Dropped ones.
 	Compacted struct {
 		ID      string

@@ -63,6 +63,11 @@ func (r *run) call(ctx context.Context, call model.Call) error {
 	if end.Text = strings.ToValidUTF8(end.Text, "\uFFFD"); end.Text == "" {
 		end.Text = "(no output)"
 	}
+	if ofFile := found.Kind == tool.KindRead || found.Kind == tool.KindEdit; ofFile && problem == nil {
+		end.Text = r.Hide(end.Text)
+	} else {
+		end.Text = r.Redact(end.Text)
+	}
 	full := clip(end.Text, modelLimit)
 	if end.Text = clip(end.Text, shownLimit); end.Text != full {
 		end.Full = full

@@ -73,7 +73,7 @@ func (r *run) condense(ctx context.Context) error {
 	}
 	summary, err := r.summary(ctx)
 	if err != nil {
-		return err
+		return errors.Join(err, r.out.event(Compacting{ID: id, Failed: true}))
 	}
 	text := "[The earlier conversation was condensed to this.]\n\n" + summary
 	if dropped > r.start { // what is being worked on stays word for word

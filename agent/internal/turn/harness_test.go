@@ -23,17 +23,18 @@ import (
 
 // session is a session as far as a turn needs one. It records what goes out, to the user and to the model.
 type session struct {
-	t       *testing.T
-	ws      *workspace.Workspace
-	policy  permission.Policy
-	history History
-	model   model.Model
-	tools   []tool.Tool // beside the usual ones
-	limits  Limits
-	window  int
-	goal    func() bool
-	answer  func(context.Context, Ask) (permission.Answer, error)
-	emit    func(Event) error // looks at an event before it is recorded
+	t            *testing.T
+	ws           *workspace.Workspace
+	policy       permission.Policy
+	history      History
+	model        model.Model
+	tools        []tool.Tool // beside the usual ones
+	limits       Limits
+	window       int
+	goal         func() bool
+	redact, hide func(string) string
+	answer       func(context.Context, Ask) (permission.Answer, error)
+	emit         func(Event) error // looks at an event before it is recorded
 
 	events   []Event // of the last prompt, without Answer
 	all      []Event // as a ledger keeps them
@@ -75,7 +76,7 @@ func (s *session) prompt(ctx context.Context, text string) Outcome {
 	s.t.Helper()
 	s.events, s.requests, s.asks = nil, nil, nil
 	t := Turn{
-		Model: s, System: "be brief", History: &s.history, Prompt: text, Policy: &s.policy, Limits: s.limits, Window: s.window, Goal: s.goal,
+		Model: s, System: "be brief", History: &s.history, Prompt: text, Policy: &s.policy, Limits: s.limits, Window: s.window, Goal: s.goal, Redact: s.redact, Hide: s.hide,
 		Tools: tool.NewSet(append([]tool.Tool{tool.ReadFile(s.ws), tool.WriteFile(s.ws), tool.TodoWrite()}, s.tools...)...),
 		Emit: func(e Event) error {
 			_, hidden := e.(Answer)

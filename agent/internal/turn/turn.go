@@ -22,11 +22,13 @@ type Turn struct {
 	History *History  // of the session; Run adds to it and leaves it valid for any provider
 	Prompt  string
 	Policy  *permission.Policy
-	Origin  string              // of the model, for the providers that want their own reasoning back
-	Redact  func(string) string // hides secrets in what a failure says; nil hides nothing
-	Effort  string              // of the model's reasoning; "" leaves it to the provider
-	Window  int                 // tokens that the model can have before it; 0 is not known, and nothing is condensed then
-	Limits  Limits
+	Origin  string // of the model, for the providers that want their own reasoning back
+	// Redact hides what looks like a secret in what failures and tools say. Hide hides known secrets alone, in the text of
+	// files: what only looks like one must stay as it is there, or the model could not edit the line. Nil hides nothing.
+	Redact, Hide func(string) string
+	Effort       string // of the model's reasoning; "" leaves it to the provider
+	Window       int    // tokens that the model can have before it; 0 is not known, and nothing is condensed then
+	Limits       Limits
 
 	// Goal reports whether there is a goal that is neither complete nor blocked: then the model is told to go on when it stops.
 	// Nil is no.
@@ -56,8 +58,10 @@ type Ask struct {
 
 // Run runs the turn. Cancelling ctx wins over every other outcome, even when the work was just done.
 func Run(ctx context.Context, t Turn) Outcome {
-	if t.Redact == nil {
-		t.Redact = func(s string) string { return s }
+	for _, f := range []*func(string) string{&t.Redact, &t.Hide} {
+		if *f == nil {
+			*f = func(s string) string { return s }
+		}
 	}
 	r := &run{Turn: t, out: &coalescer{emit: t.Emit, each: t.EachDelta}}
 	defer r.out.close() // also when something panics: no timer may emit later
