@@ -84,10 +84,14 @@ func bashIn(ctx context.Context, t *testing.T, s *Shell, command string, more ..
 // places are the ways in which a command can run.
 func places(t *testing.T, test func(t *testing.T, s *Shell)) {
 	for name, conf := range map[string]func(t *testing.T) ShellConfig{
-		"bare":       func(*testing.T) ShellConfig { return ShellConfig{} },
-		"launcher":   func(t *testing.T) ShellConfig { return ShellConfig{Sandbox: box(t, sandbox.None)} },
-		"landlock":   func(t *testing.T) ShellConfig { return ShellConfig{Sandbox: box(t, sandbox.Landlock), Policy: boxed(t)} },
-		"bubblewrap": func(t *testing.T) ShellConfig { return ShellConfig{Sandbox: box(t, sandbox.Bubblewrap), Policy: boxed(t)} },
+		"bare":     func(*testing.T) ShellConfig { return ShellConfig{} },
+		"launcher": func(t *testing.T) ShellConfig { return ShellConfig{Sandbox: box(t, sandbox.None)} },
+		"landlock": func(t *testing.T) ShellConfig {
+			return ShellConfig{Sandbox: box(t, sandbox.Landlock), Policy: boxed(t)}
+		},
+		"bubblewrap": func(t *testing.T) ShellConfig {
+			return ShellConfig{Sandbox: box(t, sandbox.Bubblewrap), Policy: boxed(t)}
+		},
 	} {
 		t.Run(name, func(t *testing.T) { test(t, shell(t, conf(t))) })
 	}
