@@ -58,22 +58,12 @@ func (c *connection) policy(conf *config.Config, ws *workspace.Workspace) (*perm
 func (c *connection) shell(s *session.Session, at *place) *tool.Shell {
 	conf := tool.ShellConfig{
 		Workspace: at.ws, Policy: s.Policy, Required: at.conf.Sandbox.Bash == config.SandboxRequire, Write: at.conf.Sandbox.Write,
-		Hide: at.conf.SecretFiles(), Network: at.conf.Sandbox.Network, Env: sandbox.Env{Drop: keyVariables(at.conf), Pass: at.conf.Sandbox.Env},
+		Hide: at.conf.SecretFiles(), Network: at.conf.Sandbox.Network, Env: sandbox.Env{Drop: at.conf.KeyVariables(), Pass: at.conf.Sandbox.Env},
 	}
 	if at.conf.Sandbox.Bash != config.SandboxOff {
 		conf.Sandbox = c.sandbox
 	}
 	return tool.NewShell(conf)
-}
-
-// keyVariables are the variables that hold the keys of providers.
-func keyVariables(conf *config.Config) (names []string) {
-	for _, p := range conf.Providers {
-		if p.APIKeyEnv != "" {
-			names = append(names, p.APIKeyEnv)
-		}
-	}
-	return names
 }
 
 // approveHost decides about a redirect of web_fetch to another host, as about the

@@ -200,6 +200,7 @@ func TestCommandGrants(t *testing.T) {
 			"git push": Allow, "git push -f x": Allow, "git pull": Ask, "git push; git pull": Ask, "git push > /etc/x": Ask, "X=1 git push": Ask, "git -c x=y push": Ask, "git push $(rm x)": Ask}},
 		{"rm -rf build", "Allow `rm -rf build` in this session", map[string]Decision{
 			"rm -rf build": Allow, "rm  -rf 'build'": Allow, "rm -rf build x": Ask, "rm -rf": Ask, "rm": Ask}},
+		{"touch 'a b'", "Allow `touch 'a b'` in this session", map[string]Decision{"touch a b": Ask}},
 		{"npm run build", "Allow `npm run build *` in this session", map[string]Decision{"npm run build -- -x": Allow, "npm run test": Ask, "npm install": Ask}},
 		{"go run ./x", "Allow `go run ./x` in this session", map[string]Decision{"go run ./y": Ask, "go run ./x": Allow}},
 		{"python x.py", "Allow `python x.py` in this session", map[string]Decision{"python y.py": Ask}},

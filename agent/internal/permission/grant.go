@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // grant is what one "always" of the user covers. It is exact, so it cannot grow when a tool later reaches further.
@@ -266,15 +268,26 @@ func (g grant) name() string {
 		}
 		return verb + " below " + oneLine(g.key)
 	case words:
-		return "`" + oneLine(strings.ReplaceAll(g.key, "\x00", " ")) + " *`"
+		return "`" + oneLine(quoted(g.key)) + " *`"
 	case argv:
-		return "`" + oneLine(strings.ReplaceAll(g.key, "\x00", " ")) + "`"
+		return "`" + oneLine(quoted(g.key)) + "`"
 	case text:
 		return "exactly this command"
 	case host:
 		return g.tool + " from " + oneLine(g.key)
 	}
 	return g.tool
+}
+
+// quoted is the words of a key as they are written in a shell, so that one word with a space is not taken for two.
+func quoted(key string) string {
+	list := strings.Split(key, "\x00")
+	for i, w := range list {
+		if q, err := syntax.Quote(w, syntax.LangBash); err == nil {
+			list[i] = q
+		}
+	}
+	return strings.Join(list, " ")
 }
 
 // oneLine keeps names short enough for a button.
