@@ -39,7 +39,7 @@ func (p *Policy) Decide(tool string, a Access) Verdict {
 		c = p.parse(a.Command)
 	}
 	v := p.decide(tool, a, c, preset, plan)
-	if v.Subject = subject(a); !a.Background {
+	if v.Subject = p.subject(a); !a.Background {
 		v.Argv = c.argv()
 	}
 	if a.Fresh || a.Unconfined {
@@ -173,15 +173,22 @@ func guarded(root, path string) bool {
 	})
 }
 
-// subject is what a question is about, on one line.
-func subject(a Access) string {
+// subject is what a question is about, on one line; a path below the workspace's root is relative to it.
+func (p *Policy) subject(a Access) string {
 	switch a.Kind {
 	case Execute:
 		return a.Command
 	case Fetch:
 		return a.Host
 	}
-	return strings.Join(a.Paths, ", ")
+	names := make([]string, len(a.Paths))
+	for i, path := range a.Paths {
+		names[i] = path
+		if rel, err := filepath.Rel(p.o.Root, path); p.o.Root != "" && err == nil && filepath.IsLocal(rel) {
+			names[i] = filepath.ToSlash(rel)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // String names the decision.
