@@ -15,7 +15,7 @@ import (
 // sessionSetConfigOption sets one option and answers with all of them. The preset
 // holds at once, also for the running turn; model and effort when it has ended.
 // Errors: -32602 for what is not on offer, -32600 for model and effort while a
-// question to the user is open, -32000 for a model without a key, -32603 when the
+// question to the user is open or, without a turn, commands run in the background, -32000 for a model without a key, -32603 when the
 // model cannot be used or the change not be saved; nothing changes then. Source:
 // session config options; seed 84-104.
 func (c *connection) sessionSetConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (*reasonix.SetSessionConfigOptionResponse, error) {
@@ -81,7 +81,11 @@ func (c *connection) setOption(ctx context.Context, method string, s *session.Se
 	if s.Asking() {
 		return fault(acp.ErrorCodeInvalidRequest, method, "a question to the user is open; answer it first")
 	}
-	if set.Later = s.Busy(); !set.Later && set.Model != nil {
+	set.Later = s.Busy()
+	if !set.Later && s.Shell.Jobs.Running() {
+		return fault(acp.ErrorCodeInvalidRequest, method, "commands run in the background; wait for them, or end them with `/process stop ID`")
+	}
+	if !set.Later && set.Model != nil {
 		if err := c.useModel(s, *set.Model); err != nil {
 			return openError(method, err)
 		}

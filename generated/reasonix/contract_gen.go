@@ -179,7 +179,7 @@ var Contract = [...]ContractRow{
 	{ID: "session_set_config_option.alias", Method: "session/set_config_option", When: "`configId` is an older name of an option, such as `reasoning_effort` or `approval`", Source: "wire 9", Done: true},
 	{ID: "session_set_config_option.during_turn", Method: "session/set_config_option", When: "a turn is running: the preset changes at once, model and effort when the turn has ended", Source: "DESIGN 7; wire 9; CFG-17", Done: true},
 	{ID: "session_set_config_option.question_open", Method: "session/set_config_option", When: "a permission request or a question to the user is open", Error: -32600, Source: "wire 9", Done: true},
-	{ID: "session_set_config_option.background_jobs", Method: "session/set_config_option", When: "no turn runs, but background commands do", Error: -32600, Source: "wire 9"},
+	{ID: "session_set_config_option.background_jobs", Method: "session/set_config_option", When: "no turn runs, but background commands do", Error: -32600, Source: "wire 9", Done: true},
 	{ID: "session_set_config_option.no_key", Method: "session/set_config_option", When: "the chosen model's provider has no key; the message names the auth method", Error: -32000, Source: "DESIGN 4; wire 9", Done: true},
 	{ID: "session_set_config_option.rebuild_failed", Method: "session/set_config_option", When: "the runtime cannot be rebuilt: the old one stays in use", Error: -32603, Source: "wire 9", Done: true},
 	{ID: "session_set_config_option.not_saved", Method: "session/set_config_option", When: "the change cannot be stored, or the session not be saved before it: nothing changes", Error: -32603, Source: "wire 9; DESIGN 7", Done: true},
@@ -368,7 +368,7 @@ var Contract = [...]ContractRow{
 	{ID: "session_set_model.unknown_model", Method: "session/set_model", When: "`modelId` is not on offer; nothing changes", Error: -32602, Source: "seed 99; wire 9, 26", Done: true},
 	{ID: "session_set_model.during_turn", Method: "session/set_model", When: "a turn is running: accepted, and in force when it has ended", Source: "seed 99; DESIGN 7; wire 9", Done: true},
 	{ID: "session_set_model.question_open", Method: "session/set_model", When: "a permission request or a question to the user is open", Error: -32600, Source: "wire 9", Done: true},
-	{ID: "session_set_model.background_jobs", Method: "session/set_model", When: "no turn runs, but background commands do", Error: -32600, Source: "wire 9"},
+	{ID: "session_set_model.background_jobs", Method: "session/set_model", When: "no turn runs, but background commands do", Error: -32600, Source: "wire 9", Done: true},
 	{ID: "session_set_model.no_key", Method: "session/set_model", When: "the chosen model's provider has no key; the message names the auth method", Error: -32000, Source: "DESIGN 4; wire 9", Done: true},
 	{ID: "session_set_model.rebuild_failed", Method: "session/set_model", When: "the runtime cannot be rebuilt: the old one stays in use", Error: -32603, Source: "wire 9", Done: true},
 }

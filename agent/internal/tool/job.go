@@ -105,6 +105,13 @@ func (b *job) state() string {
 	return "exit code 0"
 }
 
+// Running reports whether one has not ended.
+func (j *Jobs) Running() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.ContainsFunc(j.jobs, func(b *job) bool { return b.process.running() })
+}
+
 // Get is one job and all of its output that is kept. The model will read it all the same.
 func (j *Jobs) Get(id string) (Job, string, error) {
 	b, err := j.find(id)
