@@ -221,17 +221,20 @@ func (a ask) pick(k terminal.Key) int {
 	return noChoice
 }
 
-// choose hands a question to the goroutine that takes the keys.
-func (c *console) choose(ctx context.Context, choices []choice) int {
+// choose hands a question to the goroutine that takes the keys. It invites only
+// then: a key pressed on the invitation would else be taken for the next line's.
+func (c *console) choose(ctx context.Context, choices []choice, invite func()) int {
 	answer := make(chan int, 1)
 	i := -1
 	select {
 	case c.asks <- ask{ctx, choices, answer}:
+		invite()
 		select {
 		case i = <-answer:
 		case <-ctx.Done():
 		}
 	case <-ctx.Done():
+		invite() // what is written behind it is the answer
 	}
 	return i
 }

@@ -108,8 +108,7 @@ func (s *screen) question(ctx context.Context, title string, req *acp.RequestPer
 		s.write("    v  show all of it\n")
 		choices = append(choices, choice{letter: "v"})
 	}
-	s.write("    choose: ")
-	i := s.choose(ctx, choices)
+	i := s.choose(ctx, choices, func() { s.write("    choose: ") })
 	if i == len(req.Options) {
 		s.write("v\n" + s.diffs[req.ToolCall.ToolCallID])
 		s.diffs[req.ToolCall.ToolCallID] = ""
@@ -131,8 +130,9 @@ func (s *screen) question(ctx context.Context, title string, req *acp.RequestPer
 }
 
 // byLine answers a question by a line of input.
-func (s *screen) byLine(in *lineReader) func(context.Context, []choice) int {
-	return func(ctx context.Context, choices []choice) int {
+func (s *screen) byLine(in *lineReader) func(context.Context, []choice, func()) int {
+	return func(ctx context.Context, choices []choice, invite func()) int {
+		invite()
 		line, _ := in.next(ctx)
 		if !in.echoes {
 			s.write("\n") // nobody typed a newline into a pipe's output

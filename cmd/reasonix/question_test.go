@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/acpkit/acpkit/generated/acp"
 )
@@ -53,7 +54,12 @@ func TestQuestion(t *testing.T) {
 	var out strings.Builder
 	answers := []int{2, 1} // all of it, then the second option
 	s := &screen{out: &out, bol: true, maxDiff: 2, live: func() int { return 40 }, titles: map[acp.ToolCallID]string{}, diffs: map[acp.ToolCallID]string{},
-		choose: func(context.Context, []choice) int { i := answers[0]; answers = answers[1:]; return i }}
+		choose: func(_ context.Context, _ []choice, invite func()) int {
+			i := answers[0]
+			answers = answers[1:]
+			invite()
+			return i
+		}}
 	title := "Leave plan mode\x1b[2J\nreally"
 	res, err := s.permission("ask")(t.Context(), &acp.RequestPermissionRequest{
 		ToolCall: acp.ToolCallUpdate{ToolCallID: "c", Title: &title, Content: []acp.ToolCallContent{&acp.Content{Content: &acp.TextContent{Text: "one\ntwo\x1b[2J\nthree\n"}}}},
@@ -71,4 +77,27 @@ func TestQuestion(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("shown is\n%s\nwant\n%s", out.String(), want)
 	}
+}
+
+// TestInvitation: nothing invites an answer before the keys go to the question.
+func TestInvitation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &console{asks: make(chan ask)}
+		invited, chosen := false, -1
+		go func() { chosen = c.choose(t.Context(), nil, func() { invited = true }) }()
+		synctest.Wait()
+		if invited {
+			t.Error("invited while nobody takes an answer")
+		}
+		open := <-c.asks
+		synctest.Wait()
+		if !invited {
+			t.Error("not invited")
+		}
+		open.answer <- 3
+		synctest.Wait()
+		if chosen != 3 {
+			t.Errorf("chosen %d", chosen)
+		}
+	})
 }

@@ -17,9 +17,9 @@ import (
 // it draws comes from a model, from files or from the agent, so it is cleaned
 // first: none of it can steer the terminal.
 type screen struct {
-	cwd     string // paths below it are shown relative to it
-	maxDiff int    // lines of a diff that are shown; 0 is all
-	choose  func(context.Context, []choice) int
+	cwd     string                                                         // paths below it are shown relative to it
+	maxDiff int                                                            // lines of a diff that are shown; 0 is all
+	choose  func(ctx context.Context, choices []choice, invite func()) int // -1 refuses; calls invite once, when an answer can come
 
 	mu     sync.Mutex // guards all below, so that no two things are drawn at once
 	out    io.Writer
