@@ -49,7 +49,8 @@ func Launch(self, args []string) (int, error) {
 		if err != nil {
 			return 126, err
 		}
-		return 126, syscall.Exec(bwrap, append(append([]string{bwrap}, bubblewrapArgs(&o.Limits)...), o.Program...), environ)
+		// Not in its place: its child outlives it for a moment while it sets up, and must fall to somebody.
+		return supervise(append(append([]string{bwrap}, bubblewrapArgs(&o.Limits)...), o.Program...), environ)
 	case Landlock:
 		o.inner, o.Env = true, nil
 		return supervise(append(append([]string{}, self...), o.args()...), environ)

@@ -36,7 +36,8 @@ const (
 type Config struct {
 	// Engine is the only one to try; empty tries them in order.
 	Engine Engine
-	// Launcher is the beginning of a command line that ends up in Launch: our own program and a word. Landlock needs it.
+	// Launcher is the beginning of a command line that ends up in Launch: our own program and a word. Landlock needs it;
+	// without it, bubblewrap that is killed while it still sets up can leave a confined process behind.
 	Launcher []string
 }
 
@@ -101,23 +102,18 @@ func (s *Sandbox) Argv(limits *Limits, program ...string) ([]string, error) {
 		}
 		return s.launch(None, &Limits{Network: true}, nil, program), nil
 	}
-	switch s.Engine() {
-	case Bubblewrap:
-		return append(append([]string{s.bwrap}, bubblewrapArgs(limits)...), program...), nil
-	case Landlock:
-		return s.launch(Landlock, limits, nil, program), nil
+	switch e := s.Engine(); {
+	case e == None:
+		return nil, fmt.Errorf("the command cannot be confined: %w", s.Why())
+	case s.conf.Launcher != nil:
+		return s.launch(e, limits, nil, program), nil
 	}
-	return nil, fmt.Errorf("the command cannot be confined: %w", s.Why())
+	return append(append([]string{s.bwrap}, bubblewrapArgs(limits)...), program...), nil // landlock needs the launcher
 }
 
 // Supervised reports whether the process that Argv starts is our launcher, which ends everything below it when it gets
-// SIGTERM and can do nothing about SIGKILL. With bubblewrap it is the other way round: to kill its process group is sure.
-func (s *Sandbox) Supervised(limits *Limits) bool {
-	if !supervises || s.conf.Launcher == nil {
-		return false
-	}
-	return limits == nil || s.Engine() == Landlock
-}
+// SIGTERM and can do nothing about SIGKILL.
+func (s *Sandbox) Supervised() bool { return supervises && s.conf.Launcher != nil }
 
 // Terminal is Argv for a place with an environment that is not ours, such as a host's terminal: the launcher takes the
 // secrets out of it, by the rules of Env, and sets TMPDIR.

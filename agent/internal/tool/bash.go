@@ -90,7 +90,7 @@ func (s *Shell) foreground(ctx context.Context, a permission.Access, timeout tim
 		return Output{}, err
 	}
 	out := &capture{headMax: keptHead, tailMax: keptTail}
-	p, err := start(cmd, s.supervised(limits), out)
+	p, err := start(cmd, s.supervised(), out)
 	if err != nil {
 		return Output{}, err
 	}
@@ -128,11 +128,11 @@ func (s *Shell) note(limits *sandbox.Limits) string {
 }
 
 func (s *Shell) background(a permission.Access) (Output, error) {
-	cmd, limits, err := s.command(a)
+	cmd, _, err := s.command(a)
 	if err != nil {
 		return Output{}, err
 	}
-	id, err := s.Jobs.start(a.Command, cmd, s.supervised(limits))
+	id, err := s.Jobs.start(a.Command, cmd, s.supervised())
 	if err != nil {
 		return Output{}, err
 	}

@@ -132,10 +132,8 @@ func (s *Shell) limits(a permission.Access) (*sandbox.Limits, error) {
 	return l, nil
 }
 
-// supervised reports whether a command with these limits has a launcher above it that ends what it leaves behind.
-func (s *Shell) supervised(limits *sandbox.Limits) bool {
-	return s.conf.Sandbox != nil && s.conf.Sandbox.Supervised(limits)
-}
+// supervised reports whether a command has a launcher above it that ends what it leaves behind.
+func (s *Shell) supervised() bool { return s.conf.Sandbox != nil && s.conf.Sandbox.Supervised() }
 
 // command builds the process of an access that was allowed.
 func (s *Shell) command(a permission.Access) (cmd *exec.Cmd, limits *sandbox.Limits, err error) {

@@ -105,6 +105,22 @@ func TestJobs(t *testing.T) {
 	})
 }
 
+// TestStoppedWhileItStarts: the sandbox is a process of its own before it is one
+// around the command, and nothing of it may stay, whenever it is ended.
+func TestStoppedWhileItStarts(t *testing.T) {
+	places(t, func(t *testing.T, s *Shell) {
+		word := sleeper()
+		for i := range 60 {
+			id := background(t, s, "sleep "+word)
+			time.Sleep(time.Duration(i) * 300 * time.Microsecond)
+			if err := s.Jobs.Stop(id); err != nil {
+				t.Error(err)
+			}
+		}
+		gone(t, word)
+	})
+}
+
 func TestJobLimits(t *testing.T) {
 	s := shell(t, ShellConfig{})
 	first := background(t, s, "true")
