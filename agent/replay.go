@@ -104,6 +104,8 @@ func (r *replayer) event(e event.Event) error {
 	switch e := e.(type) {
 	case event.Prompt:
 		return r.show(&acp.SessionUpdateUserMessageChunk{ContentChunk: acp.ContentChunk{Content: &acp.TextContent{Text: e.Text}}})
+	case event.Steer:
+		return r.show(&acp.SessionUpdateUserMessageChunk{ContentChunk: acp.ContentChunk{Content: &acp.TextContent{Text: e.Text}}})
 	case event.ToolCall:
 		r.call = &e
 		return nil

@@ -96,6 +96,9 @@ func (t *transcript) record(id string, r ledger.Record) {
 		t.ended(e)
 	case event.Retry:
 		t.block("*Model call failed: %s*", oneLine(e.Text, ""))
+	case event.Steer:
+		t.block("**User, meanwhile:**")
+		t.block("%s", strings.Trim(visible(e.Text), "\n"))
 	case event.Nudge:
 		t.block("*The model was told to go on*")
 	case event.Goal:

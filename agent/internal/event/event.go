@@ -58,6 +58,11 @@ type (
 	Retry struct{ Text string }
 	// Nudge is what the agent itself tells the model, to make it go on.
 	Nudge struct{ Text string }
+	// Steer is what the user said while the turn ran, as it enters the conversation.
+	Steer struct {
+		Text string
+		Item string `json:",omitempty"` // of the inbox
+	}
 	// Goal is the model's word on the goal of the session.
 	Goal struct {
 		State  string // complete or blocked
@@ -144,6 +149,7 @@ func (Usage) kind() string      { return "usage" }
 func (Waiting) kind() string    { return "waiting" }
 func (Retry) kind() string      { return "retry" }
 func (Nudge) kind() string      { return "nudge" }
+func (Steer) kind() string      { return "steer" }
 func (Goal) kind() string       { return "goal" }
 func (Compacting) kind() string { return "" }
 func (Compacted) kind() string  { return "compacted" }

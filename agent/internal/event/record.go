@@ -42,6 +42,8 @@ func Decode(kind string, data json.RawMessage) (Event, error) {
 		return decode[Retry](data)
 	case "nudge":
 		return decode[Nudge](data)
+	case "steer":
+		return decode[Steer](data)
 	case "goal":
 		return decode[Goal](data)
 	case "compacted":

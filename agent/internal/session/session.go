@@ -232,7 +232,7 @@ func (s *Session) apply(e event.Event) status.Publish {
 	case event.Prompt:
 		s.messages++
 		s.name(e.Text)
-	case event.Answer, event.ToolEnd:
+	case event.Answer, event.ToolEnd, event.Steer:
 		s.messages++
 	case event.Command:
 		s.name(e.Input)

@@ -15,6 +15,7 @@ type (
 	Usage      = event.Usage
 	Retry      = event.Retry
 	Nudge      = event.Nudge
+	Steer      = event.Steer
 	Compacting = event.Compacting
 	Compacted  = event.Compacted
 )

@@ -32,6 +32,7 @@ type session struct {
 	limits       Limits
 	window       int
 	goal         func() bool
+	steer        func(last bool) []Steer
 	redact, hide func(string) string
 	answer       func(context.Context, Ask) (permission.Answer, error)
 	emit         func(Event) error // looks at an event before it is recorded
@@ -76,7 +77,7 @@ func (s *session) prompt(ctx context.Context, text string) Outcome {
 	s.t.Helper()
 	s.events, s.requests, s.asks = nil, nil, nil
 	t := Turn{
-		Model: s, System: "be brief", History: &s.history, Prompt: text, Policy: &s.policy, Limits: s.limits, Window: s.window, Goal: s.goal, Redact: s.redact, Hide: s.hide,
+		Model: s, System: "be brief", History: &s.history, Prompt: text, Policy: &s.policy, Limits: s.limits, Window: s.window, Goal: s.goal, Steer: s.steer, Redact: s.redact, Hide: s.hide,
 		Tools: tool.NewSet(append([]tool.Tool{tool.ReadFile(s.ws), tool.WriteFile(s.ws), tool.TodoWrite()}, s.tools...)...),
 		Emit: func(e Event) error {
 			_, hidden := e.(Answer)
@@ -163,6 +164,8 @@ func (s *session) story() []string {
 			story = append(story, "retry "+text+" in T")
 		case Nudge:
 			story = append(story, "nudge")
+		case Steer:
+			story = append(story, "steer "+e.Text)
 		case Compacting:
 			story = append(story, "compacting")
 		case Compacted:

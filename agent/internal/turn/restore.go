@@ -38,6 +38,8 @@ func (r *Restorer) Apply(e Event) {
 		r.history.used(e.Usage)
 	case Nudge:
 		r.history.add(model.Message{Role: model.User, Text: e.Text})
+	case Steer:
+		r.history.add(model.Message{Role: model.User, Text: e.Text})
 	case Compacted:
 		r.history.compact(e.Dropped, e.Message)
 		r.start = afterCompaction(r.start, e.Dropped)

@@ -34,6 +34,10 @@ type Turn struct {
 	// Nil is no.
 	Goal func() bool
 
+	// Steer gives what the user has said meanwhile, which goes into the next request. The turn asks between its model calls, and
+	// with last set when it would end: when nothing comes then, it ends. Nil is nothing.
+	Steer func(last bool) []Steer
+
 	// Ask puts a question to the user and returns soon after ctx ends. Nil, like an error, denies.
 	Ask func(ctx context.Context, ask Ask) (permission.Answer, error)
 	// Emit takes the events in order, never two at a time, and none after Run has returned. Its error ends the turn.
@@ -97,6 +101,9 @@ func (r *run) loop(ctx context.Context) Outcome {
 		if o := r.limit(step); o != nil {
 			return o
 		}
+		if _, err := r.steer(false); err != nil {
+			return Failed{err}
+		}
 		if err := r.makeRoom(ctx); err != nil {
 			return Failed{err}
 		}
@@ -128,11 +135,11 @@ func (r *run) loop(ctx context.Context) Outcome {
 			return Failed{&model.Error{Finish: a.Finish}}
 		case len(a.Calls) > 0:
 			r.nudges = 0
-		case r.Goal == nil || !r.Goal() || r.nudges == maxNudges:
-			return EndTurn{}
 		default:
-			if err := r.nudge(); err != nil {
+			if on, err := r.goesOn(); err != nil {
 				return Failed{err}
+			} else if !on {
+				return EndTurn{}
 			}
 		}
 		for _, call := range a.Calls {
@@ -151,10 +158,32 @@ const maxNudges = 2
 
 const nudge = "The goal is not reached yet. Go on working towards it with the tools. When it is reached, or when you cannot go on without the user, say so with update_goal."
 
-func (r *run) nudge() error {
+// goesOn reports whether there is something more for a model that has stopped: what the user has said meanwhile, or a goal.
+func (r *run) goesOn() (bool, error) {
+	goal := r.Goal != nil && r.Goal() && r.nudges < maxNudges
+	said, err := r.steer(!goal)
+	if said || !goal || err != nil {
+		return said, err
+	}
 	r.nudges++
 	r.History.add(model.Message{Role: model.User, Text: nudge})
-	return r.out.event(Nudge{Text: nudge})
+	return true, r.out.event(Nudge{Text: nudge})
+}
+
+// steer takes in what the user has said meanwhile, and reports whether that was anything.
+func (r *run) steer(last bool) (said bool, err error) {
+	if r.Turn.Steer == nil {
+		return false, nil
+	}
+	list := r.Turn.Steer(last)
+	for _, s := range list {
+		r.nudges = 0
+		r.History.add(model.Message{Role: model.User, Text: s.Text})
+		if err := r.out.event(s); err != nil {
+			return true, err
+		}
+	}
+	return len(list) > 0, nil
 }
 
 // limit returns the outcome when the turn may make no further model call.
