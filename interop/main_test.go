@@ -3,6 +3,7 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,6 +143,7 @@ func abs(t *testing.T, path string) string {
 // place is where one test's programs run: nothing of the user's is seen or touched.
 type place struct {
 	workspace, home, record string
+	model                   string   // of the agent; "" is the demo model
 	extra                   []string // of the environment
 }
 
@@ -172,7 +174,7 @@ func (p place) reasonixHome() string { return filepath.Join(p.home, ".reasonix")
 
 // agent is the command of our agent with the tee before it.
 func (p place) agent() []string {
-	return p.recorded(filepath.Join(bin, "reasonix"), "acp", "--model", "offline/demo", "--preset", "read-only")
+	return p.recorded(filepath.Join(bin, "reasonix"), "acp", "--model", cmp.Or(p.model, "offline/demo"), "--preset", "read-only")
 }
 
 // recorded is a command with the tee before it.

@@ -90,6 +90,14 @@ const script = {
     turn.answer = (request) => choose(request, "allow_once");
     return [text("second note, with “quotes”, 🙂 and\ttabs")];
   },
+  code() {
+    turn.answer = (request) => choose(request, "allow_once");
+    return [text("Make the tests pass.")];
+  },
+  "code-refused"() {
+    turn.answer = (request) => choose(request, request.toolCall.kind === "edit" ? "reject_once" : "allow_once");
+    return [text("Make the tests pass.")];
+  },
   refuse() {
     turn.answer = (request) => choose(request, "reject_once");
     return [text("refused note")];
