@@ -42,14 +42,13 @@ type peer struct {
 func start(t *testing.T, script string) *peer {
 	t.Helper()
 	home := t.TempDir()
-	for name, text := range map[string]string{
-		"config.toml": "[agent]\nretry_seconds = 0\n[[providers]]\nname = \"scripted\"\nkind = \"scripted\"\nfile = \"model.jsonl\"\n",
-		"model.jsonl": script,
-	} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeHome(t, home, script)
+	return serve(t, agent.Config{Home: home, Model: "scripted/case", Getenv: func(string) string { return "" }})
+}
+
+// serve serves an agent that names its sessions s1, s2 and so on.
+func serve(t *testing.T, c agent.Config) *peer {
+	t.Helper()
 	agentIn, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -61,8 +60,9 @@ func start(t *testing.T, script string) *peer {
 	p := &peer{t: t, in: in, work: t.TempDir(), done: make(chan error, 1)}
 	p.more = sync.NewCond(&p.mu)
 	ids := 0
-	a := agent.New(agent.Config{Home: home, Model: "scripted/case", Getenv: func(string) string { return "" },
-		NewID: func() string { ids++; return fmt.Sprintf("s%d", ids) }, Logger: slog.New(slog.NewTextHandler(&p.log, nil))})
+	c.NewID = func() string { ids++; return fmt.Sprintf("s%d", ids) }
+	c.Logger = slog.New(slog.NewTextHandler(&p.log, nil))
+	a := agent.New(c)
 	go func() {
 		err := a.Serve(context.Background(), agentIn, agentOut)
 		agentOut.Close()

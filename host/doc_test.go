@@ -27,7 +27,8 @@ import (
 //	One prompt of a session at a time;                       TestTwoPromptsAtOnce
 //	the end of its context cancels it,                       TestCancelAnswersOpenQuestions TestStopWithAnOpenQuestion
 //	and no later one;                                        TestCancelRacesWithTheAnswer
-//	questions are refused unless the handler says so.        TestPermissionIsRefusedByDefault TestPermissionIsTheHandlers TestRejectionIsNoCancel
+//	questions are refused unless the handler says so,        TestPermissionIsRefusedByDefault TestPermissionIsTheHandlers TestRejectionIsNoCancel
+//	by the kind of an option.                                TestChoose
 //	Nothing waits for ever on an agent that hangs:
 //	  Initialize,                                            TestInitializeIsNotAnswered TestLaunchedAgentIsSilent
 //	  a cancelled prompt,                                    TestCancelIsNotAnswered TestCloseAfterGivingUp TestCancelOfAnAgentThatDoesNotRead

@@ -214,3 +214,31 @@ func TestErrorAnswersKeepTheirCode(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestChoose: BL-059. An answer goes by the kind of an option, never by its place;
+// without an option of the wanted kind the answer is `cancelled`.
+func TestChoose(t *testing.T) {
+	option := func(id string, kind acp.PermissionOptionKind) acp.PermissionOption {
+		return acp.PermissionOption{OptionID: acp.PermissionOptionID(id), Name: id, Kind: kind}
+	}
+	allow, reject, odd := option("yes", acp.PermissionOptionKindAllowOnce), option("no", acp.PermissionOptionKindRejectOnce), option("hm", "allow_for_now")
+	for name, c := range map[string]struct {
+		options []acp.PermissionOption
+		want    string // "" is cancelled
+	}{
+		"reject last":   {[]acp.PermissionOption{allow, odd, reject}, "no"},
+		"reject first":  {[]acp.PermissionOption{reject, odd, allow}, "no"},
+		"none":          {nil, ""},
+		"unknown kinds": {[]acp.PermissionOption{odd}, ""},
+		"only allowing": {[]acp.PermissionOption{allow}, ""},
+	} {
+		got := ""
+		res := host.Choose(&acp.RequestPermissionRequest{Options: c.options}, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways)
+		if o, ok := res.Outcome.(*acp.SelectedPermissionOutcome); ok {
+			got = string(o.OptionID)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -68,7 +68,10 @@ func (s *screen) permission(how string) func(context.Context, *acp.RequestPermis
 		if req.ToolCall.Title != nil {
 			s.titles[req.ToolCall.ToolCallID] = *req.ToolCall.Title
 		}
-		title := terminal.CleanLine(s.titles[req.ToolCall.ToolCallID])
+		if kind := req.ToolCall.Kind; kind != nil && s.titles[req.ToolCall.ToolCallID] == "" {
+			s.titles[req.ToolCall.ToolCallID] = string(*kind)
+		}
+		title := s.named(req.ToolCall.ToolCallID)
 		s.content(req.ToolCall.ToolCallID, req.ToolCall.Content)
 		s.reading(req.ToolCall.ToolCallID, req.ToolCall.Content)
 		switch how {

@@ -17,7 +17,7 @@ func questionOptions(kinds ...acp.PermissionOptionKind) (list []acp.PermissionOp
 	return list
 }
 
-// TestPick: numbers and letters as they are shown; an id counts only where it is
+// TestPick: BL-054. Numbers and letters as they are shown; an id counts only where it is
 // none of them.
 func TestPick(t *testing.T) {
 	const once, always, no, never = acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways
@@ -76,6 +76,39 @@ func TestQuestion(t *testing.T) {
 		"  one\n  two\uFFFD[2J\n  three\n" + question + "    choose: Option 2\n"
 	if out.String() != want {
 		t.Errorf("shown is\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// TestWhatIsAsked: BL-055, BL-056, BL-058. All that a call would change is shown
+// before it is asked about, text beside it, too; and a question about a call that
+// has no title has a headline all the same.
+func TestWhatIsAsked(t *testing.T) {
+	var out strings.Builder
+	s := &screen{out: &out, bol: true, cwd: "/w", titles: map[acp.ToolCallID]string{}, diffs: map[acp.ToolCallID]string{},
+		choose: func(_ context.Context, _ []choice, invite func()) int { invite(); return -1 }}
+	content := []acp.ToolCallContent{&acp.Content{Content: &acp.TextContent{Text: "why it is done"}}}
+	for _, name := range []string{"a", "b", "c"} {
+		content = append(content, &acp.Diff{Path: "/w/" + name + ".txt", OldText: new("old " + name + "\n"), NewText: "new " + name + "\n"})
+	}
+	options := questionOptions(acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindRejectOnce)
+	ask := func(call acp.ToolCallUpdate) {
+		if _, err := s.permission("ask")(t.Context(), &acp.RequestPermissionRequest{ToolCall: call, Options: options}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask(acp.ToolCallUpdate{ToolCallID: "c1", Title: new("Change three"), Content: content})
+	for _, part := range []string{"why it is done", "a.txt", "-old a", "+new a", "b.txt", "-old b", "+new b", "c.txt", "-old c", "+new c"} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("%q is not shown:\n%s", part, out.String())
+		}
+	}
+	ask(acp.ToolCallUpdate{ToolCallID: "c1"})
+	ask(acp.ToolCallUpdate{ToolCallID: "c2", Kind: new(acp.ToolKindExecute)})
+	ask(acp.ToolCallUpdate{ToolCallID: "c3"})
+	for _, headline := range []string{"? Change three\n", "? execute\n", "? tool call c3\n"} {
+		if !strings.Contains(out.String(), headline) {
+			t.Errorf("no %q:\n%s", headline, out.String())
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -177,9 +178,14 @@ func (s *screen) toolCall(u *acp.ToolCall) {
 	s.content(u.ToolCallID, u.Content)
 }
 
-// title is what a call is called, short enough for a line that is drawn again.
+// named is what a call is called; never nothing, or nobody knew what is asked.
+func (s *screen) named(id acp.ToolCallID) string {
+	return cmp.Or(terminal.CleanLine(s.titles[id]), "tool call "+terminal.CleanLine(string(id)))
+}
+
+// title is named, short enough for a line that is drawn again.
 func (s *screen) title(id acp.ToolCallID) string {
-	title := terminal.CleanLine(s.titles[id])
+	title := s.named(id)
 	if s.live == nil {
 		return title
 	}

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -16,8 +17,13 @@ func Encode(e Event) (kind string, data json.RawMessage, err error) {
 	case Text:
 		return kind, encodeText(e.Text), nil
 	}
-	data, err = json.Marshal(e)
-	return kind, data, err
+	// Without the escapes for HTML, which would also change the arguments of calls:
+	// the provider must get the same bytes from a session that was opened again.
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	err = enc.Encode(e)
+	return kind, bytes.TrimSuffix(line.Bytes(), []byte("\n")), err
 }
 
 // Decode reads a record. A kind of a newer version gives nil without an error.

@@ -14,7 +14,7 @@ import (
 
 // all is one of each, with everything set.
 var all = []Event{
-	Thought{"hm <b>\n\u2028"}, Text{`"quoted" \ ü 🙂`}, Answer{[]model.Call{{ID: "c", Name: "f", Args: json.RawMessage(`{"a":[1]}`)}}, "p/m"}, Answer{},
+	Thought{"hm <b>\n\u2028"}, Text{`"quoted" \ ü 🙂`}, Answer{[]model.Call{{ID: "c", Name: "f", Args: json.RawMessage("{\"a\":[1,\"x > f && <y>\u2028\"]}")}}, "p/m"}, Answer{},
 	Plan{[]tool.PlanEntry{{Content: "look", Priority: "high", Status: "pending"}}},
 	ToolCall{ID: "c", Tool: "f", Title: "Do", Kind: "edit", Args: json.RawMessage(`{"a":1}`), Locations: []tool.Location{{Path: "/x", Line: 3}}, Diffs: []tool.Diff{{Path: "/x", New: "n"}, {Path: "/y", Old: new("o"), New: "n"}}},
 	ToolCall{ID: "c", Tool: "f", Title: "Do"}, ToolEnd{ID: "c", Failed: true, Text: "no", Full: "no, really", Diffs: []tool.Diff{{Path: "/x", New: "n"}}},
